@@ -1,0 +1,65 @@
+/* The loop and the workers: the only place where the stages meet. */
+#ifndef WARY_SUPERVISE_H
+#define WARY_SUPERVISE_H
+
+#include "audit/audit.h"
+#include "policy/policy.h"
+#include "tracee/lineage.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct ask;
+
+/* What every worker may read while a session runs. Set before the first
+ * worker starts and constant from then on, but for the atomics. */
+struct supervisor {
+	int listener_fd;
+	pid_t wary_pid;
+	pid_t guardian_pid;
+	pid_t command_pid;
+	bool as_root;
+	const struct policy *policy;
+	struct audit *audit;
+	struct lineage *lineage;
+	struct ask *ask;
+	struct secrets *secrets;    /* secret/grant.h */
+	struct listeners *own;      /* net/own.h: what the session listens on */
+	dev_t proc_dev;             /* device of /proc */
+	ino_t root_ino;             /* wary's own root */
+	dev_t root_dev;
+	mode_t umask_start;
+	_Atomic bool umask_changed; /* some caller has called umask */
+	_Atomic bool creds_changed; /* some caller has changed ids or caps */
+	_Atomic bool root_changed;  /* some caller may have another root */
+	const char *const *floor_paths; /* wary's own files: never the tree's */
+};
+
+/* One worker thread's own state. */
+struct worker {
+	struct supervisor *sup;
+	int index;
+	int proc_self_fd_dir;   /* O_PATH of this thread's fd folder */
+	mode_t umask_now;
+	uid_t fsuid_now;
+	gid_t fsgid_now;
+	void *creds_now;        /* tracee/wear.c: groups and capabilities worn */
+	/* Set while in a call that may block, for the watcher (law 12). */
+	_Atomic uint64_t blocking_id;
+	_Atomic pid_t blocking_tid;
+	_Atomic bool cancelled;     /* the call must end: EINTR seen */
+	_Atomic bool interrupted;   /* … because the caller has a signal */
+	struct request *request;    /* buffers, reused */
+};
+
+/** worker_block_begin: this worker may now block for the caller: another takes
+ * over receiving; the watcher looks after the caller's signals and life.
+ * worker_block_end: back. Between them a system call that returns EINTR with
+ * worker->cancelled set must give up; answer -512 if interrupted is set. */
+void worker_block_begin(struct worker *w, uint64_t id, pid_t tid);
+void worker_block_end(struct worker *w);
+
+#endif
