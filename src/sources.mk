@@ -4,6 +4,7 @@ libwarypure_a_SOURCES = \
 	src/base/err.c \
 	src/base/text.c
 libwary_a_SOURCES = \
+	src/answer/families.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -11,6 +12,7 @@ libwary_a_SOURCES = \
 	src/cmd/policy.c \
 	src/cmd/run.c
 wary_headers = \
+	src/answer/families.h \
 	src/answer/request.h \
 	src/audit/audit.h \
 	src/base/buf.h \
@@ -22,6 +24,7 @@ wary_headers = \
 	src/base/text.h \
 	src/call/call.h \
 	src/call/family.def \
+	src/call/op.h \
 	src/cmd/cmd.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
