@@ -38,7 +38,21 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lint/banned.py \
+	tests/lint/cppcheck \
+	tests/lint/cppcheck.suppressions \
+	tests/lint/ctext.py \
+	tests/lint/format \
+	tests/lint/globals \
+	tests/lint/headers \
+	tests/lint/layers.py \
+	tests/lint/man \
+	tests/lint/run \
+	tests/lint/shell \
+	tests/lint/sizes.py \
 	tests/lint/sources.py \
+	tests/lint/tidy \
+	tests/lint/tidy-some \
 	tests/unit/tap.h
 dist_policies =
 dist_manuals =

@@ -1,7 +1,7 @@
 /* base/text: nothing that a terminal would obey comes out of text_printable,
  * and hexadecimal and numbers read back what was written. */
-#include "base/err.h"
 #include "base/text.h"
+#include "base/err.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

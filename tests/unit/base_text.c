@@ -23,9 +23,13 @@ static void test_printable(void)
 	SHOWN("a\nb\tc\rd", "a\\nb\\tc\\rd");
 	SHOWN("\x1b[31mred\x7f", "\\x1b[31mred\\x7f");
 	SHOWN("back\\slash", "back\\\\slash");
-	SHOWN("\xc2\x9b" "31m", "\\x9b31m");
+	SHOWN("\xc2\x9b"
+	      "31m",
+	      "\\x9b31m");
 	SHOWN("\xff\xfe", "\\xff\\xfe");
-	SHOWN("\xe2\x80\xae" "cod.exe", "\\u{202e}cod.exe");
+	SHOWN("\xe2\x80\xae"
+	      "cod.exe",
+	      "\\u{202e}cod.exe");
 	SHOWN("\xe2\x80\x8b", "\\u{200b}");
 	SHOWN("\xc0\xaf", "\\xc0\\xaf");
 	SHOWN("\xed\xa0\x80", "\\xed\\xa0\\x80");
