@@ -5,6 +5,7 @@ libwarypure_a_SOURCES = \
 	src/base/text.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
+	src/answer/reply.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -13,7 +14,10 @@ libwary_a_SOURCES = \
 	src/cmd/run.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/reply.h \
 	src/answer/request.h \
+	src/ask/ask.h \
+	src/ask/notice.h \
 	src/audit/audit.h \
 	src/base/buf.h \
 	src/base/clock.h \
