@@ -2,7 +2,9 @@
 libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
-	src/base/text.c
+	src/base/text.c \
+	src/policy/arena.c \
+	src/policy/words.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
@@ -30,9 +32,16 @@ wary_headers = \
 	src/call/family.def \
 	src/call/op.h \
 	src/cmd/cmd.h \
+	src/policy/arena.h \
+	src/policy/check.h \
+	src/policy/explain.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
+	src/policy/report.h \
+	src/policy/settings.h \
 	src/policy/verdict.h \
+	src/policy/words.h \
+	src/policy/world.h \
 	src/supervise.h \
 	src/tracee/caller.h \
 	src/tracee/lineage.h \
