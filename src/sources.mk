@@ -2,7 +2,8 @@
 libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
-	src/base/text.c
+	src/base/text.c \
+	src/call/decode.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
@@ -11,7 +12,11 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/pool.c \
+	src/supervise.c \
+	src/tracee/stack.c \
+	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -27,14 +32,18 @@ wary_headers = \
 	src/base/own.h \
 	src/base/text.h \
 	src/call/call.h \
+	src/call/decode.h \
 	src/call/family.def \
 	src/call/op.h \
 	src/cmd/cmd.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
 	src/policy/verdict.h \
+	src/pool.h \
 	src/supervise.h \
 	src/tracee/caller.h \
 	src/tracee/lineage.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/stack.h \
+	src/trap/notify.h
