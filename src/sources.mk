@@ -5,14 +5,21 @@ libwarypure_a_SOURCES = \
 	src/base/text.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
+	src/answer/reply.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
+	src/tracee/wear.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/reply.h \
 	src/answer/request.h \
 	src/audit/audit.h \
 	src/base/buf.h \
@@ -31,6 +38,9 @@ wary_headers = \
 	src/policy/verdict.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/lineage.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/wear.h
