@@ -11,7 +11,12 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
+	src/tracee/wear.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -35,6 +40,9 @@ wary_headers = \
 	src/policy/verdict.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/lineage.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/wear.h
