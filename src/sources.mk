@@ -15,7 +15,12 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/pool.c \
 	src/supervise.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
 	src/tracee/stack.c \
+	src/tracee/wear.c \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
@@ -42,8 +47,11 @@ wary_headers = \
 	src/pool.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/lineage.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
 	src/tracee/stack.h \
+	src/tracee/wear.h \
 	src/trap/notify.h
