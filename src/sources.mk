@@ -3,6 +3,7 @@ libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
+	src/call/decode.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
@@ -13,7 +14,16 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/pool.c \
+	src/supervise.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
+	src/tracee/stack.c \
+	src/tracee/wear.c \
+	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -29,6 +39,7 @@ wary_headers = \
 	src/base/own.h \
 	src/base/text.h \
 	src/call/call.h \
+	src/call/decode.h \
 	src/call/family.def \
 	src/call/op.h \
 	src/cmd/cmd.h \
@@ -42,8 +53,14 @@ wary_headers = \
 	src/policy/verdict.h \
 	src/policy/words.h \
 	src/policy/world.h \
+	src/pool.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/lineage.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/stack.h \
+	src/tracee/wear.h \
+	src/trap/notify.h
