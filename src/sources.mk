@@ -11,6 +11,9 @@ libwarypure_a_SOURCES = \
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
+	src/ask/notice.c \
+	src/ask/rule.c \
+	src/ask/wording.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -32,6 +35,8 @@ wary_headers = \
 	src/answer/request.h \
 	src/ask/ask.h \
 	src/ask/notice.h \
+	src/ask/rule.h \
+	src/ask/wording.h \
 	src/audit/audit.h \
 	src/base/buf.h \
 	src/base/clock.h \
