@@ -25,6 +25,7 @@ libwary_a_SOURCES = \
 	src/tracee/mem.c \
 	src/tracee/stack.c \
 	src/tracee/wear.c \
+	src/trap/filter.c \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
@@ -69,4 +70,6 @@ wary_headers = \
 	src/tracee/place.h \
 	src/tracee/stack.h \
 	src/tracee/wear.h \
+	src/trap/confine.def \
+	src/trap/filter.h \
 	src/trap/notify.h
