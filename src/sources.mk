@@ -9,7 +9,10 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/tracee/lineage.c \
+	src/tracee/lineage_entry.c \
+	src/tracee/procfs.c
 wary_headers = \
 	src/answer/request.h \
 	src/audit/audit.h \
@@ -29,5 +32,7 @@ wary_headers = \
 	src/supervise.h \
 	src/tracee/caller.h \
 	src/tracee/lineage.h \
+	src/tracee/lineage_entry.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/procfs.h
