@@ -4,6 +4,8 @@ libwarypure_a_SOURCES = \
 	src/base/err.c \
 	src/base/text.c
 libwary_a_SOURCES = \
+	src/answer/families.c \
+	src/answer/reply.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -14,7 +16,11 @@ libwary_a_SOURCES = \
 	src/tracee/lineage_entry.c \
 	src/tracee/procfs.c
 wary_headers = \
+	src/answer/families.h \
+	src/answer/reply.h \
 	src/answer/request.h \
+	src/ask/ask.h \
+	src/ask/notice.h \
 	src/audit/audit.h \
 	src/base/buf.h \
 	src/base/clock.h \
@@ -25,6 +31,7 @@ wary_headers = \
 	src/base/text.h \
 	src/call/call.h \
 	src/call/family.def \
+	src/call/op.h \
 	src/cmd/cmd.h \
 	src/policy/facts.h \
 	src/policy/policy.h \

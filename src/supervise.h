@@ -3,6 +3,7 @@
 #define WARY_SUPERVISE_H
 
 #include "audit/audit.h"
+#include "base/err.h"
 #include "policy/policy.h"
 #include "tracee/lineage.h"
 
@@ -36,6 +37,9 @@ struct supervisor {
 	_Atomic bool creds_changed; /* some caller has changed ids or caps */
 	_Atomic bool root_changed;  /* some caller may have another root */
 	const char *const *floor_paths; /* wary's own files: never the tree's */
+	bool learn;                 /* --learn: record and allow, but the floor */
+	int stop_fd;                /* eventfd: written when the tree must end */
+	struct pool *pool;          /* supervise.c's own */
 };
 
 /* One worker thread's own state. */
@@ -57,9 +61,24 @@ struct worker {
 
 /** worker_block_begin: this worker may now block for the caller: another takes
  * over receiving; the watcher looks after the caller's signals and life.
- * worker_block_end: back. Between them a system call that returns EINTR with
- * worker->cancelled set must give up; answer -512 if interrupted is set. */
-void worker_block_begin(struct worker *w, uint64_t id, pid_t tid);
+ * Returns 0, or -ERR_BUSY where no worker would be left to serve others: then
+ * the call must not block (refuse it, -EAGAIN).
+ * Between begin and end a system call that fails with EINTR must be tried again
+ * unless w->cancelled is set; then give up, and answer -512 (ERESTARTSYS) if
+ * w->interrupted is set, else -EINTR (the caller is gone). */
+must_check int worker_block_begin(struct worker *w, uint64_t id, pid_t tid);
+
+/** worker_block_end: back from where it could block. */
 void worker_block_end(struct worker *w);
+
+/** supervise_start: starts the workers and the watcher.  Called in the thread
+ * that has entered the Landlock domain, so that the workers are bound by it.
+ * @s: all fields set; it outlives the workers.
+ * Returns 0, -ERR_NOMEM, -ERR_SYS. */
+must_check int supervise_start(struct supervisor *s);
+
+/** supervise_stop: the tree is gone (the listener hangs up): waits for the
+ * workers to end and frees what they used. */
+void supervise_stop(struct supervisor *s);
 
 #endif

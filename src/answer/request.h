@@ -29,6 +29,7 @@ struct reply {
 	long value;      /* result, or -errno (also -512, ERESTARTSYS, law 12) */
 	int fd;          /* owned; to be put into the caller; -1: none */
 	unsigned fd_flags; /* O_CLOEXEC or 0 */
+	int at_fd;       /* the number it must get in the caller; -1: any */
 	bool truncate;   /* O_TRUNC: after ADDFD, before SEND (law 6) */
 	/* If the descriptor cannot be added (EMFILE), this undoes a creation. */
 	int undo_parent_fd; /* owned; -1: none */
@@ -62,6 +63,7 @@ struct request {
 	struct reply reply;
 	uint64_t flags;  /* decoded once: open flags, AT_ flags, signal… */
 	uint32_t mode;
+	const char *cwd; /* exec: the caller's folder, for the record; or NULL */
 	unsigned attempt; /* 0 at first; grows with reply.again */
 };
 

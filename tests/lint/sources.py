@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Keeps src/sources.mk: every source of src/ is listed, in one of two libraries.
+"""Keeps the generated lists: src/sources.mk and tests/tests.mk.
 
-sources.py          fails when the list and src/ disagree
-sources.py --write  writes the list anew
-Run from anywhere; one source a line, sorted, so that merges stay easy.
+sources.py          fails when a list and the tree disagree
+sources.py --write  writes them anew
+Run from anywhere; one file a line, sorted, so that merges stay easy.
+Every source of src/ is listed, in one of two libraries; every C file of a
+test folder becomes a program (tests/README.md says which is what).
 """
 import pathlib
+import re
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-LIST = TOP / "src/sources.mk"
 # Folders and files that make no system call: they link into libwarypure.a,
 # for unit tests and fuzzers.
 PURE_FOLDERS = {"call", "policy", "package"}
@@ -21,9 +23,30 @@ PURE_FILES = {
 # Built by rules of their own.
 APART = {"main.c"}
 BUILD_TOOLS_FOLDER = "gen"
+HEAD = "# Written by tests/lint/sources.py --write.\n"
+# What a distribution carries besides the sources of programs.
+DIST_FOLDERS = ["docs", "examples", "tests"]
+# Frame of the C tests, not tests themselves.
+TEST_FRAME = {"tests/unit/tap.c", "tests/fuzz/drive.c"}
+# Folder -> libraries its programs link with (see Makefile.am).
+TEST_KINDS = {
+    "unit": "$(unit_libs)",
+    "fault": "$(unit_libs)",
+    "fuzz": "$(fuzz_libs)",
+    "e2e": "$(caller_libs)",
+    "race": "$(caller_libs)",
+    "lib": "$(caller_libs)",
+    "bench": "$(caller_libs)",
+}
 
 
-def wanted():
+def block(var, names):
+    if not names:
+        return var + " =\n"
+    return var + " = \\\n\t" + " \\\n\t".join(names) + "\n"
+
+
+def src_lists():
     pure, rest, headers = [], [], []
     for path in sorted((TOP / "src").rglob("*")):
         rel = path.relative_to(TOP / "src").as_posix()
@@ -38,25 +61,59 @@ def wanted():
             pure.append(name)
         else:
             rest.append(name)
-
-    def block(var, names):
-        return var + " = \\\n\t" + " \\\n\t".join(names) + "\n"
-
-    return ("# Written by tests/lint/sources.py --write.\n"
+    return (HEAD
             + block("libwarypure_a_SOURCES", pure)
             + block("libwary_a_SOURCES", rest)
             + block("wary_headers", headers))
 
 
+def canonical(name):
+    return re.sub(r"[^A-Za-z0-9_@]", "_", name)
+
+
+def test_lists():
+    programs = {kind: [] for kind in TEST_KINDS}
+    for kind in TEST_KINDS:
+        for path in sorted((TOP / "tests" / kind).glob("*.c")):
+            name = path.relative_to(TOP).as_posix()
+            if name not in TEST_FRAME:
+                programs[kind].append(name)
+    out = [HEAD]
+    sources = set(TEST_FRAME)
+    for kind, libs in TEST_KINDS.items():
+        out.append(block(kind + "_programs", [n[:-2] for n in programs[kind]]))
+        sources.update(programs[kind])
+        for name in programs[kind]:
+            var = canonical(name[:-2])
+            more = " tests/fuzz/drive.c" if kind == "fuzz" else ""
+            out.append(f"{var}_SOURCES = {name}{more}\n{var}_LDADD = {libs}\n")
+            out.append(f"{var}_CFLAGS = $({kind}_cflags)\n{var}_LDFLAGS = $({kind}_ldflags)\n")
+    extra = []
+    for folder in DIST_FOLDERS:
+        for path in sorted((TOP / folder).rglob("*")):
+            name = path.relative_to(TOP).as_posix()
+            if path.is_file() and name not in sources and "__pycache__" not in name \
+                    and name != "tests/tests.mk":
+                extra.append(name)
+    out.append(block("dist_extra", extra))
+    out.append(block("dist_policies", [p.relative_to(TOP).as_posix()
+                                       for p in sorted((TOP / "policy").glob("*.wary"))]))
+    out.append(block("dist_manuals", [p.relative_to(TOP).as_posix()
+                                      for p in sorted((TOP / "man").glob("*.[1-8]"))]))
+    return "".join(out)
+
+
 def main():
-    text = wanted()
+    lists = {"src/sources.mk": src_lists(), "tests/tests.mk": test_lists()}
     if "--write" in sys.argv[1:]:
-        LIST.write_text(text)
+        for name, text in lists.items():
+            (TOP / name).write_text(text)
         return 0
-    if not LIST.exists() or LIST.read_text() != text:
-        print("src/sources.mk does not match src/: run tests/lint/sources.py --write")
-        return 1
-    return 0
+    wrong = [n for n, text in lists.items()
+             if not (TOP / n).exists() or (TOP / n).read_text() != text]
+    for name in wrong:
+        print(f"{name} does not match the tree: run tests/lint/sources.py --write")
+    return 1 if wrong else 0
 
 
 sys.exit(main())

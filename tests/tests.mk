@@ -1,0 +1,58 @@
+# Written by tests/lint/sources.py --write.
+unit_programs = \
+	tests/unit/base_buf \
+	tests/unit/base_err \
+	tests/unit/base_own \
+	tests/unit/base_text
+tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
+tests_unit_base_buf_LDADD = $(unit_libs)
+tests_unit_base_buf_CFLAGS = $(unit_cflags)
+tests_unit_base_buf_LDFLAGS = $(unit_ldflags)
+tests_unit_base_err_SOURCES = tests/unit/base_err.c
+tests_unit_base_err_LDADD = $(unit_libs)
+tests_unit_base_err_CFLAGS = $(unit_cflags)
+tests_unit_base_err_LDFLAGS = $(unit_ldflags)
+tests_unit_base_own_SOURCES = tests/unit/base_own.c
+tests_unit_base_own_LDADD = $(unit_libs)
+tests_unit_base_own_CFLAGS = $(unit_cflags)
+tests_unit_base_own_LDFLAGS = $(unit_ldflags)
+tests_unit_base_text_SOURCES = tests/unit/base_text.c
+tests_unit_base_text_LDADD = $(unit_libs)
+tests_unit_base_text_CFLAGS = $(unit_cflags)
+tests_unit_base_text_LDFLAGS = $(unit_ldflags)
+fault_programs =
+fuzz_programs = \
+	tests/fuzz/text
+tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
+tests_fuzz_text_LDADD = $(fuzz_libs)
+tests_fuzz_text_CFLAGS = $(fuzz_cflags)
+tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
+e2e_programs =
+race_programs =
+lib_programs =
+bench_programs =
+dist_extra = \
+	tests/README.md \
+	tests/fuzz/corpora \
+	tests/fuzz/corpus/text/odd \
+	tests/fuzz/corpus/text/plain \
+	tests/fuzz/fuzz.h \
+	tests/fuzz/run \
+	tests/lint/banned.py \
+	tests/lint/cppcheck \
+	tests/lint/cppcheck.suppressions \
+	tests/lint/ctext.py \
+	tests/lint/format \
+	tests/lint/globals \
+	tests/lint/headers \
+	tests/lint/layers.py \
+	tests/lint/man \
+	tests/lint/run \
+	tests/lint/shell \
+	tests/lint/sizes.py \
+	tests/lint/sources.py \
+	tests/lint/tidy \
+	tests/lint/tidy-some \
+	tests/unit/tap.h
+dist_policies =
+dist_manuals =
