@@ -12,9 +12,14 @@ libwary_a_SOURCES = \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
 	src/cmd/run.c \
+	src/tracee/argv.c \
+	src/tracee/image.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
-	src/tracee/procfs.c
+	src/tracee/procfs.c \
+	src/tracee/regs.c \
+	src/tracee/startup.c \
+	src/trap/exec.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -37,9 +42,14 @@ wary_headers = \
 	src/policy/policy.h \
 	src/policy/verdict.h \
 	src/supervise.h \
+	src/tracee/argv.h \
 	src/tracee/caller.h \
+	src/tracee/image.h \
 	src/tracee/lineage.h \
 	src/tracee/lineage_entry.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
-	src/tracee/procfs.h
+	src/tracee/procfs.h \
+	src/tracee/regs.h \
+	src/tracee/startup.h \
+	src/trap/exec.h
