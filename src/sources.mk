@@ -2,7 +2,12 @@
 libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
-	src/base/text.c
+	src/base/text.c \
+	src/call/call.c \
+	src/call/decode.c \
+	src/call/scalar.c \
+	src/policy/arena.c \
+	src/policy/words.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
@@ -12,14 +17,23 @@ libwary_a_SOURCES = \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
 	src/cmd/run.c \
+	src/pool.c \
+	src/supervise.c \
 	src/tracee/argv.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
 	src/tracee/image.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
 	src/tracee/procfs.c \
 	src/tracee/regs.c \
+	src/tracee/stack.c \
 	src/tracee/startup.c \
-	src/trap/exec.c
+	src/tracee/wear.c \
+	src/trap/exec.c \
+	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -35,21 +49,39 @@ wary_headers = \
 	src/base/own.h \
 	src/base/text.h \
 	src/call/call.h \
+	src/call/decode.h \
 	src/call/family.def \
+	src/call/index.h \
 	src/call/op.h \
+	src/call/scalar.def \
+	src/call/scalar.h \
+	src/call/table.def \
 	src/cmd/cmd.h \
+	src/policy/arena.h \
+	src/policy/check.h \
+	src/policy/explain.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
+	src/policy/report.h \
+	src/policy/settings.h \
 	src/policy/verdict.h \
+	src/policy/words.h \
+	src/policy/world.h \
+	src/pool.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/image.h \
 	src/tracee/lineage.h \
 	src/tracee/lineage_entry.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
 	src/tracee/procfs.h \
 	src/tracee/regs.h \
+	src/tracee/stack.h \
 	src/tracee/startup.h \
-	src/trap/exec.h
+	src/tracee/wear.h \
+	src/trap/exec.h \
+	src/trap/notify.h
