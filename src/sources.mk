@@ -11,6 +11,7 @@ libwarypure_a_SOURCES = \
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
+	src/answer/request.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \

@@ -22,8 +22,7 @@ static size_t to_page_end(uint64_t addr, size_t want)
 }
 
 /* Reads as much as is mapped, at most to the page's end.  0: nothing is. */
-static size_t read_some(const struct tracee_mem *m, uint64_t addr, void *out,
-                        size_t want)
+static size_t read_some(const struct tracee_mem *m, uint64_t addr, void *out, size_t want)
 {
 	struct iovec local = {.iov_base = out, .iov_len = to_page_end(addr, want)};
 	struct iovec remote = {
@@ -36,8 +35,7 @@ static size_t read_some(const struct tracee_mem *m, uint64_t addr, void *out,
 }
 
 /* The pointers up to NULL, into @out (as bytes). */
-static int read_pointers(const struct tracee_mem *m, uint64_t addr,
-                         struct buf *out)
+static int read_pointers(const struct tracee_mem *m, uint64_t addr, struct buf *out)
 {
 	uint64_t words[PAGE_BYTES / sizeof(uint64_t)];
 
@@ -62,8 +60,7 @@ static int read_pointers(const struct tracee_mem *m, uint64_t addr,
 }
 
 /* The rest of a string from @addr on, with its NUL. */
-static int read_rest(const struct tracee_mem *m, uint64_t addr, size_t have,
-                     struct buf *out)
+static int read_rest(const struct tracee_mem *m, uint64_t addr, size_t have, struct buf *out)
 {
 	char chunk[PAGE_BYTES];
 
@@ -87,8 +84,8 @@ static int read_rest(const struct tracee_mem *m, uint64_t addr, size_t have,
 }
 
 /* Up to BATCH strings: the beginnings of all at once, then what is left. */
-static int read_batch(const struct tracee_mem *m, const uint64_t *addrs,
-                      size_t count, struct buf *out)
+static int read_batch(const struct tracee_mem *m, const uint64_t *addrs, size_t count,
+                      struct buf *out)
 {
 	char bytes[BATCH * FIRST_BYTES];
 	struct iovec remote[BATCH];
@@ -149,8 +146,7 @@ int argv_make(struct buf *b, size_t n, struct argv *out)
 	return 0;
 }
 
-int argv_read(const struct tracee_mem *m, struct tracee_addr a,
-              struct argv *out)
+int argv_read(const struct tracee_mem *m, struct tracee_addr a, struct argv *out)
 {
 	auto_buf pointers = {.max_bytes = POINTERS_MAX * sizeof(uint64_t)};
 	auto_buf strings = {.max_bytes = ARGV_MAX_BYTES};
@@ -163,8 +159,7 @@ int argv_read(const struct tracee_mem *m, struct tracee_addr a,
 	addrs = (const uint64_t *)(const void *)pointers.data;
 	n = pointers.len_bytes / sizeof *addrs;
 	for (size_t i = 0; i < n; i += BATCH) {
-		err = read_batch(m, addrs + i, n - i < BATCH ? n - i : BATCH,
-		                 &strings);
+		err = read_batch(m, addrs + i, n - i < BATCH ? n - i : BATCH, &strings);
 		if (err)
 			return err;
 	}

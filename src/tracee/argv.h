@@ -21,7 +21,10 @@ struct argv {
 	size_t memory_bytes;
 };
 
-#define ARGV_INIT {0}
+#define ARGV_INIT \
+	{         \
+		0 \
+	}
 void argv_free(struct argv *v);
 #define auto_argv __attribute__((cleanup(argv_free))) struct argv
 
@@ -29,8 +32,7 @@ void argv_free(struct argv *v);
  * @a: its address; 0 reads as an empty list (as the kernel has it).
  * The bytes are the child's choice.  Check mem_valid afterwards.
  * Returns 0, -EFAULT, -E2BIG or -ERR_NOMEM. */
-must_check int argv_read(const struct tracee_mem *m, struct tracee_addr a,
-                         struct argv *out);
+must_check int argv_read(const struct tracee_mem *m, struct tracee_addr a, struct argv *out);
 
 /** argv_make: a list from @n strings within @b, each ended by a NUL; takes the
  * memory of @b, which is empty afterwards.  Returns 0 or -ERR_NOMEM. */

@@ -40,8 +40,7 @@ static const char *find_end(const char *from, const char *last)
 	return NULL;
 }
 
-static void copy_until(char *to, size_t cap_bytes, const char *from,
-                       const char *end)
+static void copy_until(char *to, size_t cap_bytes, const char *from, const char *end)
 {
 	size_t n = strnlen(from, (size_t)(end - from));
 
@@ -79,8 +78,7 @@ bool image_parse_script(const void *bytes, size_t len_bytes, struct image *out)
 		return false;
 	after = find_end(name, end);
 	arg = after && *after ? skip_blanks(after, end) : NULL;
-	copy_until(out->interp, sizeof out->interp, name,
-	           after && *after ? after : end);
+	copy_until(out->interp, sizeof out->interp, name, after && *after ? after : end);
 	out->has_arg = arg != NULL;
 	if (arg)
 		copy_until(out->arg, sizeof out->arg, arg, end);
@@ -119,10 +117,8 @@ static bool file_offset(const struct elf *e, uint64_t vaddr, uint64_t *at)
 
 		if (!read_header(e, i, &p))
 			return false;
-		if (p.p_type == PT_LOAD && vaddr >= p.p_vaddr &&
-		    vaddr - p.p_vaddr < p.p_filesz)
-			return !__builtin_add_overflow(p.p_offset,
-			                               vaddr - p.p_vaddr, at);
+		if (p.p_type == PT_LOAD && vaddr >= p.p_vaddr && vaddr - p.p_vaddr < p.p_filesz)
+			return !__builtin_add_overflow(p.p_offset, vaddr - p.p_vaddr, at);
 	}
 	return false;
 }
@@ -146,28 +142,24 @@ static bool names_loader(const struct elf *e)
 
 	if (!e->has_dynamic)
 		return false;
-	for (uint64_t i = 0; i < e->dynamic_bytes / sizeof(Elf64_Dyn) && i < 256;
-	     i++) {
+	for (uint64_t i = 0; i < e->dynamic_bytes / sizeof(Elf64_Dyn) && i < 256; i++) {
 		Elf64_Dyn d;
 
-		if (!read_all(e, &d, sizeof d, e->dynamic_at + i * sizeof d) ||
-		    d.d_tag == DT_NULL)
+		if (!read_all(e, &d, sizeof d, e->dynamic_at + i * sizeof d) || d.d_tag == DT_NULL)
 			break;
 		if (d.d_tag == DT_SONAME)
 			name = d.d_un.d_val;
 		if (d.d_tag == DT_STRTAB)
 			strings = d.d_un.d_ptr;
 	}
-	if (!strings || __builtin_add_overflow(strings, name, &at) ||
-	    !file_offset(e, at, &at))
+	if (!strings || __builtin_add_overflow(strings, name, &at) || !file_offset(e, at, &at))
 		return false;
 	n = e->from->read_at(e->from->ctx, soname, sizeof soname - 1, at);
 	return n > 0 && is_loader_name(soname);
 }
 
 /* The path in PT_INTERP; false where the kernel would not take it. */
-static bool read_interp(const struct elf *e, const Elf64_Phdr *p,
-                        struct image *out)
+static bool read_interp(const struct elf *e, const Elf64_Phdr *p, struct image *out)
 {
 	if (p->p_filesz < 2 || p->p_filesz > sizeof out->interp)
 		return false;
@@ -182,9 +174,8 @@ static enum image_kind parse_elf(struct elf *e, struct image *out)
 
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_machine != MACHINE)
 		return IMAGE_FOREIGN;
-	if ((h->e_type != ET_EXEC && h->e_type != ET_DYN) ||
-	    h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 ||
-	    h->e_phnum > HEADERS_MAX)
+	if ((h->e_type != ET_EXEC && h->e_type != ET_DYN) || h->e_phentsize != sizeof(Elf64_Phdr) ||
+	    h->e_phnum == 0 || h->e_phnum > HEADERS_MAX)
 		return IMAGE_UNKNOWN;
 	for (size_t i = 0; i < h->e_phnum; i++) {
 		Elf64_Phdr p;

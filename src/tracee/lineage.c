@@ -206,8 +206,8 @@ static int keep_pidfd(struct lineage *l, int *pidfd)
 	return fd_take(pidfd);
 }
 
-static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks,
-                             int *pidfd, const struct lineage_entry *now)
+static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks, int *pidfd,
+                             const struct lineage_entry *now)
 {
 	struct proc *p;
 
@@ -249,8 +249,7 @@ struct unseen {
 	struct lineage_print print;
 };
 
-static const struct lineage_entry *proc_image(const struct proc *p,
-                                              const struct unseen *child)
+static const struct lineage_entry *proc_image(const struct proc *p, const struct unseen *child)
 {
 	const struct lineage_print *print = &child->print;
 
@@ -265,8 +264,8 @@ static const struct lineage_entry *proc_image(const struct proc *p,
 	return NULL;
 }
 
-static const struct lineage_entry *
-orphan_image(const struct lineage *l, const struct lineage_print *print)
+static const struct lineage_entry *orphan_image(const struct lineage *l,
+                                                const struct lineage_print *print)
 {
 	const struct lineage_entry *found = NULL;
 
@@ -317,12 +316,10 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	return 0;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid,
-                                          unsigned climb);
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb);
 
 /* With a reference; never NULL. */
-static const struct lineage_entry *inherited(struct lineage *l,
-                                             const struct unseen *u,
+static const struct lineage_entry *inherited(struct lineage *l, const struct unseen *u,
                                              unsigned climb)
 {
 	const struct lineage_entry *found = NULL;
@@ -336,8 +333,7 @@ static const struct lineage_entry *inherited(struct lineage *l,
 	if (parent)
 		found = proc_image(parent, u);
 	/* Still its child: then the number was the parent's all the while. */
-	if (found && (procfs_ids(u->ids.tgid, &again) != 0 ||
-	              again.ppid != u->ids.ppid))
+	if (found && (procfs_ids(u->ids.tgid, &again) != 0 || again.ppid != u->ids.ppid))
 		found = NULL;
 	if (!found)
 		found = orphan_image(l, &u->print);
@@ -375,8 +371,7 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid,
-                                          unsigned climb)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;
@@ -469,16 +464,14 @@ static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
 	if (!p) {
 		p = proc_add(l, tgid, e->start_ticks, &pidfd, e);
 	} else {
-		const struct lineage_entry **slot =
-			&p->earlier[p->earlier_n++ % HISTORY];
+		const struct lineage_entry **slot = &p->earlier[p->earlier_n++ % HISTORY];
 
 		entry_put(*slot);
 		*slot = p->now;
 		p->now = entry_get(e);
 	}
 	if (p) {
-		const struct lineage_entry **slot =
-			&l->orphans[l->orphans_n++ % ORPHANS];
+		const struct lineage_entry **slot = &l->orphans[l->orphans_n++ % ORPHANS];
 
 		entry_put(*slot);
 		*slot = entry_get(e);
@@ -528,14 +521,15 @@ int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
  * so how near to the end of user space AT_EXECFN then is. */
 #define NOT_RANDOM_BYTES ((uint64_t)256 << 10)
 
-void lineage_print_of(const uint64_t *auxv, size_t n_words,
-                      struct lineage_print *out)
+void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out)
 {
 	static const uint64_t types[LINEAGE_PRINT_WORDS] = {
 		AT_EXECFN, AT_RANDOM, AT_SYSINFO_EHDR, AT_BASE, AT_PHDR, AT_ENTRY,
 	};
 	static const uint64_t ends[] = {
-		UINT64_C(1) << 47, UINT64_C(1) << 48, UINT64_C(1) << 56,
+		UINT64_C(1) << 47,
+		UINT64_C(1) << 48,
+		UINT64_C(1) << 56,
 	};
 
 	memset(out, 0, sizeof *out);
@@ -544,8 +538,7 @@ void lineage_print_of(const uint64_t *auxv, size_t n_words,
 			if (auxv[i] == types[t])
 				out->words[t] = auxv[i + 1];
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-		if (out->words[0] < ends[i] &&
-		    ends[i] - out->words[0] < NOT_RANDOM_BYTES)
+		if (out->words[0] < ends[i] && ends[i] - out->words[0] < NOT_RANDOM_BYTES)
 			memset(out, 0, sizeof *out);
 	if (!out->words[0] || !out->words[1])
 		memset(out, 0, sizeof *out);
@@ -627,8 +620,8 @@ bool lineage_in_tree(struct lineage *l, pid_t tid, pid_t guardian)
 		/* A number on the way may have been reused between two reads:
 		 * a chain counts that is the same when read again, since a
 		 * parent that is still a parent was one all the while. */
-		if (is > 0 && chain_read(tid, guardian, second, &m) == is &&
-		    m == n && memcmp(first, second, n * sizeof first[0]) == 0)
+		if (is > 0 && chain_read(tid, guardian, second, &m) == is && m == n &&
+		    memcmp(first, second, n * sizeof first[0]) == 0)
 			return true;
 		if (procfs_ids(tid, &(struct procfs_ids){0}) != 0)
 			return false;

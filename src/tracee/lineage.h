@@ -39,12 +39,12 @@ struct lineage_print {
 /* One image that a process ran; immutable once published; reference counted. */
 struct lineage_entry {
 	pid_t tgid;
-	uint64_t start_ticks;           /* field 22 of /proc/PID/stat */
-	uint64_t exec_ticks;            /* when it was loaded, on the same clock */
-	struct facts_program program;   /* strings owned by the entry */
-	const char *const *under;       /* earlier images, nearest first */
-	bool known;                     /* false: lineage could not be told */
-	bool holds_secret;              /* a secret was put into this image */
+	uint64_t start_ticks;         /* field 22 of /proc/PID/stat */
+	uint64_t exec_ticks;          /* when it was loaded, on the same clock */
+	struct facts_program program; /* strings owned by the entry */
+	const char *const *under;     /* earlier images, nearest first */
+	bool known;                   /* false: lineage could not be told */
+	bool holds_secret;            /* a secret was put into this image */
 	struct lineage_print print;
 	_Atomic unsigned refs_;
 };
@@ -62,7 +62,7 @@ must_check int lineage_seed(struct lineage *l, pid_t tgid);
 /* What is recorded of one exec stop. */
 struct lineage_exec {
 	const struct facts_program *program; /* copied */
-	const char *mark;      /* "install:npm" or "script:NAME" that this image
+	const char *mark;                    /* "install:npm" or "script:NAME" that this image
 	                          is from now on under, or NULL */
 	struct lineage_print print;
 	bool holds_secret;
@@ -70,14 +70,12 @@ struct lineage_exec {
 
 /** lineage_exec: a process stands at its exec stop with this program.
  * Returns 0 or -ERR_NOMEM (the caller is then killed: unknown would open). */
-must_check int lineage_exec(struct lineage *l, pid_t tgid,
-                            const struct lineage_exec *exec);
+must_check int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec);
 
 /** lineage_print_of: the print within an auxiliary vector.
  * @auxv: pairs of type and value up to AT_NULL, as the kernel made them.
  * @n_words: how many words @auxv has. */
-void lineage_print_of(const uint64_t *auxv, size_t n_words,
-                      struct lineage_print *out);
+void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out);
 
 /** lineage_of: the entry of the process that @tid belongs to, with a
  * reference (lineage_put).  A process that was forked and not seen yet

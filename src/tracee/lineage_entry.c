@@ -38,8 +38,7 @@ static void chain_add(struct chain *c, const char *name)
 		c->names[c->n++] = name;
 }
 
-static void chain_make(struct chain *c, const struct lineage_entry *before,
-                       const char *mark)
+static void chain_make(struct chain *c, const struct lineage_entry *before, const char *mark)
 {
 	c->n = 0;
 	c->cut = false;
@@ -92,8 +91,7 @@ static size_t argv_kept(const struct facts_program *p, size_t *bytes)
 }
 
 static void fill_program(struct layout *l, struct facts_program *to,
-                         const struct facts_program *from, const char **argv,
-                         size_t argc)
+                         const struct facts_program *from, const char **argv, size_t argc)
 {
 	for (size_t i = 0; i < argc; i++)
 		argv[i] = place_text(l, from->argv[i]);
@@ -106,8 +104,7 @@ static void fill_program(struct layout *l, struct facts_program *to,
 	to->script = place_text(l, from->script);
 }
 
-struct lineage_entry *entry_new(const struct lineage_entry *before,
-                                const struct lineage_exec *exec)
+struct lineage_entry *entry_new(const struct lineage_entry *before, const struct lineage_exec *exec)
 {
 	static const struct facts_program nothing;
 	const struct facts_program *p = exec ? exec->program : &nothing;
@@ -159,8 +156,7 @@ void entry_put(const struct lineage_entry *e)
 		free((struct lineage_entry *)e);
 }
 
-bool entry_same_print(const struct lineage_print *a,
-                      const struct lineage_print *b)
+bool entry_same_print(const struct lineage_print *a, const struct lineage_print *b)
 {
 	static const struct lineage_print none;
 

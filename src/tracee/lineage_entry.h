@@ -17,7 +17,6 @@ const struct lineage_entry *entry_get(const struct lineage_entry *e);
 void entry_put(const struct lineage_entry *e);
 
 /** entry_same_print: whether both stand for the same exec, for certain. */
-bool entry_same_print(const struct lineage_print *a,
-                      const struct lineage_print *b);
+bool entry_same_print(const struct lineage_print *a, const struct lineage_print *b);
 
 #endif

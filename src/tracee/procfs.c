@@ -15,8 +15,9 @@ ssize_t procfs_read(const char *path, char *out, size_t cap_bytes)
 	size_t have = 0;
 
 	if (fd < 0)
-		return errno == ENOENT || errno == ESRCH ? -ERR_GONE
-		       : errno == EACCES || errno == EPERM ? -ERR_PERM : -ERR_SYS;
+		return errno == ENOENT || errno == ESRCH   ? -ERR_GONE
+		       : errno == EACCES || errno == EPERM ? -ERR_PERM
+		                                           : -ERR_SYS;
 	while (have < cap_bytes - 1) {
 		ssize_t n = read(fd, out + have, cap_bytes - 1 - have);
 

@@ -133,8 +133,7 @@ int startup_read(pid_t pid, struct startup *out)
 
 /* ---- changing --------------------------------------------------------- */
 
-void startup_remove(struct startup *s,
-                    bool (*gone)(void *ctx, const char *entry), void *ctx)
+void startup_remove(struct startup *s, bool (*gone)(void *ctx, const char *entry), void *ctx)
 {
 	size_t kept = 0;
 
@@ -147,8 +146,7 @@ void startup_remove(struct startup *s,
 	s->envp[kept] = NULL;
 }
 
-int startup_add(struct startup *s, const char *name, const char *value,
-                size_t value_bytes)
+int startup_add(struct startup *s, const char *name, const char *value, size_t value_bytes)
 {
 	size_t name_bytes = strlen(name);
 	size_t more;

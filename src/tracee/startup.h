@@ -30,7 +30,7 @@ struct startup {
 	pid_t pid;
 	struct regs regs;
 	uint64_t sp;
-	char *bytes;       /* a copy of [sp, sp + len_bytes) */
+	char *bytes; /* a copy of [sp, sp + len_bytes) */
 	size_t len_bytes;
 	size_t cap_bytes;
 	/* Into bytes; NULL-terminated. */
@@ -42,7 +42,7 @@ struct startup {
 	size_t auxv_words; /* with the closing AT_NULL pair */
 	/* What is to change. */
 	size_t removed_n;
-	char *added;       /* NAME=value strings, one after the other */
+	char *added; /* NAME=value strings, one after the other */
 	size_t added_bytes, added_n;
 };
 
@@ -54,13 +54,12 @@ must_check int startup_read(pid_t pid, struct startup *out);
 
 /** startup_remove: takes out every variable for which @gone says so, also
  * entries without "=".  @entry: "NAME=value". */
-void startup_remove(struct startup *s, bool (*gone)(void *ctx, const char *entry),
-                    void *ctx);
+void startup_remove(struct startup *s, bool (*gone)(void *ctx, const char *entry), void *ctx);
 
 /** startup_add: one more variable; the first of its name if it was removed
  * before.  Returns 0, -ERR_BOUND or -ERR_NOMEM. */
-must_check int startup_add(struct startup *s, const char *name,
-                           const char *value, size_t value_bytes);
+must_check int startup_add(struct startup *s, const char *name, const char *value,
+                           size_t value_bytes);
 
 /** startup_commit: writes what was changed; nothing if nothing was.
  * Returns 0, -ERR_FAULT, -ERR_GONE, -ERR_NOMEM: then the program must not run

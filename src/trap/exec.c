@@ -133,8 +133,8 @@ static void drain(struct session *s)
 	end(s, EXEC_GONE, 0);
 }
 
-void exec_run(int listener_fd, uint64_t id, pid_t tid,
-              const struct exec_watch *watch, struct exec_result *out)
+void exec_run(int listener_fd, uint64_t id, pid_t tid, const struct exec_watch *watch,
+              struct exec_result *out)
 {
 	struct session s = {
 		.listener_fd = listener_fd,

@@ -51,7 +51,7 @@ struct exec_watch {
  *   the one that may wait for the tracee, and have no other tracee or child.
  * Blocks for as long as the kernel needs to load the program.
  * With EXEC_BUSY the notification is still to be answered; else it is not. */
-void exec_run(int listener_fd, uint64_t id, pid_t tid,
-              const struct exec_watch *watch, struct exec_result *out);
+void exec_run(int listener_fd, uint64_t id, pid_t tid, const struct exec_watch *watch,
+              struct exec_result *out);
 
 #endif
