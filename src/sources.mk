@@ -12,6 +12,7 @@ libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
 	src/answer/request.c \
+	src/audit/report.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -42,6 +43,9 @@ wary_headers = \
 	src/ask/ask.h \
 	src/ask/notice.h \
 	src/audit/audit.h \
+	src/audit/report.h \
+	src/audit/report.html \
+	src/audit/report.js \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
