@@ -61,6 +61,9 @@ struct ask_question {
 	 * caller must not (the freeze itself makes some), so the watcher has to
 	 * leave workers alone that ask. NULL: never. */
 	const _Atomic bool *cancelled;
+	/* The caller's call stack, one frame a line, printable; NULL: not taken.
+	 * Shown by [i]. */
+	const char *stack;
 };
 
 struct ask_config {
