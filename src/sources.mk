@@ -3,7 +3,9 @@ libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
+	src/call/call.c \
 	src/call/decode.c \
+	src/call/scalar.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
@@ -41,7 +43,11 @@ wary_headers = \
 	src/call/call.h \
 	src/call/decode.h \
 	src/call/family.def \
+	src/call/index.h \
 	src/call/op.h \
+	src/call/scalar.def \
+	src/call/scalar.h \
+	src/call/table.def \
 	src/cmd/cmd.h \
 	src/policy/arena.h \
 	src/policy/check.h \
