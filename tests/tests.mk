@@ -32,6 +32,7 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	examples/verify.py \
 	tests/README.md \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/text/odd \
