@@ -11,9 +11,11 @@ libwarypure_a_SOURCES = \
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
+	src/answer/request.c \
 	src/ask/notice.c \
 	src/ask/rule.c \
 	src/ask/wording.c \
+	src/audit/report.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -22,12 +24,21 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/pool.c \
 	src/supervise.c \
+	src/tracee/argv.c \
 	src/tracee/caller.c \
 	src/tracee/fd.c \
+	src/tracee/image.c \
+	src/tracee/lineage.c \
+	src/tracee/lineage_entry.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
+	src/tracee/procfs.c \
+	src/tracee/regs.c \
 	src/tracee/stack.c \
+	src/tracee/startup.c \
 	src/tracee/wear.c \
+	src/trap/exec.c \
+	src/trap/filter.c \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
@@ -38,6 +49,9 @@ wary_headers = \
 	src/ask/rule.h \
 	src/ask/wording.h \
 	src/audit/audit.h \
+	src/audit/report.h \
+	src/audit/report.html \
+	src/audit/report.js \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -66,12 +80,21 @@ wary_headers = \
 	src/policy/world.h \
 	src/pool.h \
 	src/supervise.h \
+	src/tracee/argv.h \
 	src/tracee/caller.h \
 	src/tracee/fd.h \
+	src/tracee/image.h \
 	src/tracee/lineage.h \
+	src/tracee/lineage_entry.h \
 	src/tracee/maps.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
+	src/tracee/procfs.h \
+	src/tracee/regs.h \
 	src/tracee/stack.h \
+	src/tracee/startup.h \
 	src/tracee/wear.h \
+	src/trap/confine.def \
+	src/trap/exec.h \
+	src/trap/filter.h \
 	src/trap/notify.h

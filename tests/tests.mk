@@ -37,6 +37,7 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	examples/verify.py \
 	tests/README.md \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/text/odd \
@@ -64,6 +65,26 @@ dist_extra = \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
 	tests/run \
+	tests/unit/policy_cases.txt \
 	tests/unit/tap.h
-dist_policies =
+dist_policies = \
+	policy/agent.wary \
+	policy/aider.wary \
+	policy/audit-only.wary \
+	policy/c.wary \
+	policy/ci.wary \
+	policy/claude-code.wary \
+	policy/codex.wary \
+	policy/default.wary \
+	policy/go.wary \
+	policy/keys.wary \
+	policy/node.wary \
+	policy/offline.wary \
+	policy/python.wary \
+	policy/readonly.wary \
+	policy/rust.wary \
+	policy/strict.wary \
+	policy/system.wary \
+	policy/tools.wary \
+	policy/work.wary
 dist_manuals =
