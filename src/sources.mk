@@ -2,17 +2,23 @@
 libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
-	src/base/text.c
+	src/base/text.c \
+	src/net/addr.c \
+	src/net/cmsg.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
+	src/answer/reply.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/run.c \
+	src/net/diag.c \
+	src/net/own.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/reply.h \
 	src/answer/request.h \
 	src/audit/audit.h \
 	src/base/buf.h \
@@ -26,6 +32,10 @@ wary_headers = \
 	src/call/family.def \
 	src/call/op.h \
 	src/cmd/cmd.h \
+	src/net/addr.h \
+	src/net/cmsg.h \
+	src/net/diag.h \
+	src/net/own.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
 	src/policy/verdict.h \
