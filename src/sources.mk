@@ -3,8 +3,11 @@ libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
+	src/call/decode.c \
 	src/net/addr.c \
-	src/net/cmsg.c
+	src/net/cmsg.c \
+	src/policy/arena.c \
+	src/policy/words.c
 libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
@@ -15,11 +18,22 @@ libwary_a_SOURCES = \
 	src/cmd/policy.c \
 	src/cmd/run.c \
 	src/net/diag.c \
-	src/net/own.c
+	src/net/own.c \
+	src/pool.c \
+	src/supervise.c \
+	src/tracee/caller.c \
+	src/tracee/fd.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
+	src/tracee/stack.c \
+	src/tracee/wear.c \
+	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/ask/ask.h \
+	src/ask/notice.h \
 	src/audit/audit.h \
 	src/base/buf.h \
 	src/base/clock.h \
@@ -29,6 +43,7 @@ wary_headers = \
 	src/base/own.h \
 	src/base/text.h \
 	src/call/call.h \
+	src/call/decode.h \
 	src/call/family.def \
 	src/call/op.h \
 	src/cmd/cmd.h \
@@ -36,11 +51,24 @@ wary_headers = \
 	src/net/cmsg.h \
 	src/net/diag.h \
 	src/net/own.h \
+	src/policy/arena.h \
+	src/policy/check.h \
+	src/policy/explain.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
+	src/policy/report.h \
+	src/policy/settings.h \
 	src/policy/verdict.h \
+	src/policy/words.h \
+	src/policy/world.h \
+	src/pool.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/fd.h \
 	src/tracee/lineage.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/stack.h \
+	src/tracee/wear.h \
+	src/trap/notify.h
