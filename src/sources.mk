@@ -13,9 +13,12 @@ libwary_a_SOURCES = \
 	src/cmd/policy.c \
 	src/cmd/run.c \
 	src/tracee/caller.c \
+	src/tracee/canon.c \
 	src/tracee/fd.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
+	src/tracee/place.c \
+	src/tracee/walk.c \
 	src/tracee/wear.c
 wary_headers = \
 	src/answer/families.h \
@@ -38,9 +41,11 @@ wary_headers = \
 	src/policy/verdict.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/canon.h \
 	src/tracee/fd.h \
 	src/tracee/lineage.h \
 	src/tracee/maps.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
+	src/tracee/walk.h \
 	src/tracee/wear.h
