@@ -38,6 +38,11 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/packages.sh \
+	tests/lib/runner.py \
+	tests/lib/test.sh \
+	tests/lib/tree.py \
+	tests/lib/wary_test.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
@@ -53,6 +58,7 @@ dist_extra = \
 	tests/lint/sources.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/run \
 	tests/unit/tap.h
 dist_policies =
 dist_manuals =
