@@ -3,14 +3,21 @@ libwarypure_a_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
+	src/call/call.c \
 	src/call/decode.c \
+	src/call/scalar.c \
 	src/net/addr.c \
 	src/net/cmsg.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
+	src/answer/connect.c \
 	src/answer/families.c \
+	src/answer/listen.c \
+	src/answer/message.c \
 	src/answer/reply.c \
+	src/answer/send.c \
+	src/answer/sock.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -18,20 +25,27 @@ libwary_a_SOURCES = \
 	src/cmd/policy.c \
 	src/cmd/run.c \
 	src/net/diag.c \
+	src/net/local.c \
 	src/net/own.c \
 	src/pool.c \
 	src/supervise.c \
 	src/tracee/caller.c \
+	src/tracee/canon.c \
 	src/tracee/fd.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
+	src/tracee/place.c \
 	src/tracee/stack.c \
+	src/tracee/walk.c \
 	src/tracee/wear.c \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/send.h \
+	src/answer/sock.h \
+	src/answer/sockpath.h \
 	src/ask/ask.h \
 	src/ask/notice.h \
 	src/audit/audit.h \
@@ -45,11 +59,16 @@ wary_headers = \
 	src/call/call.h \
 	src/call/decode.h \
 	src/call/family.def \
+	src/call/index.h \
 	src/call/op.h \
+	src/call/scalar.def \
+	src/call/scalar.h \
+	src/call/table.def \
 	src/cmd/cmd.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/diag.h \
+	src/net/local.h \
 	src/net/own.h \
 	src/policy/arena.h \
 	src/policy/check.h \
@@ -64,11 +83,13 @@ wary_headers = \
 	src/pool.h \
 	src/supervise.h \
 	src/tracee/caller.h \
+	src/tracee/canon.h \
 	src/tracee/fd.h \
 	src/tracee/lineage.h \
 	src/tracee/maps.h \
 	src/tracee/mem.h \
 	src/tracee/place.h \
 	src/tracee/stack.h \
+	src/tracee/walk.h \
 	src/tracee/wear.h \
 	src/trap/notify.h

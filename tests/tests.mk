@@ -48,6 +48,11 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/packages.sh \
+	tests/lib/runner.py \
+	tests/lib/test.sh \
+	tests/lib/tree.py \
+	tests/lib/wary_test.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
@@ -63,6 +68,7 @@ dist_extra = \
 	tests/lint/sources.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/run \
 	tests/unit/tap.h
 dist_policies =
 dist_manuals =
