@@ -11,13 +11,21 @@ libwarypure_a_SOURCES = \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
+	src/answer/attribute.c \
+	src/answer/bind.c \
 	src/answer/connect.c \
 	src/answer/families.c \
 	src/answer/listen.c \
+	src/answer/member.c \
 	src/answer/message.c \
+	src/answer/owner.c \
+	src/answer/pen.c \
+	src/answer/process.c \
+	src/answer/refuse.c \
 	src/answer/reply.c \
 	src/answer/send.c \
 	src/answer/sock.c \
+	src/answer/sockpath.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -41,6 +49,9 @@ libwary_a_SOURCES = \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/member.h \
+	src/answer/pen.h \
+	src/answer/process.h \
 	src/answer/reply.h \
 	src/answer/request.h \
 	src/answer/send.h \

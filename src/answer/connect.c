@@ -2,6 +2,7 @@
  * address that was judged.  The socket stays the caller's own: its options,
  * its local address and its O_NONBLOCK are what they were. */
 #include "answer/families.h"
+#include "answer/hand.h"
 #include "answer/sock.h"
 #include "answer/sockpath.h"
 #include "net/own.h"
@@ -19,23 +20,21 @@ static int prepare(struct request *r)
 {
 	struct sock *s = sock_new(r, sizeof *s);
 	const uint64_t *args = r->call->args;
-	struct sock_addr *a;
+	struct sock_addr *a = NULL;
 	int err;
 
 	if (!s)
 		return -ERR_NOMEM;
 	err = sock_get(r, s, args[0]);
 	if (err == 0)
-		err = sock_kind(r, s);
+		err = sock_kind(s);
 	if (err == 0)
 		err = sock_read_addr(r, s, args[1], args[2], ADDR_FOR_CONNECT, &a);
-	if (mem_valid(&r->mem) != 0)
-		return -ERR_GONE;
-	if (err != 0)
-		return err;
-	if (a->a.kind == ADDR_IS_PATH)
-		err = sockpath_resolve(r, a, ADDR_FOR_CONNECT);
-	return err != 0 ? err : sock_question(r, s, a, CLASS_CONNECT);
+	if (err == 0)
+		err = fetch_end(r, HAND_IDS);
+	if (err == 0)
+		err = sock_question(r, s, a, CLASS_CONNECT);
+	return fetch_result(r, err);
 }
 
 static long attempt_once(void *ctx)
@@ -65,33 +64,41 @@ static void undo(const struct sock *s)
 		(void)connect(s->fd, &none, sizeof none);
 }
 
-static void act(struct request *r, const struct receipt *receipt)
+static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 {
-	struct sock *s = r->target.more;
-	struct sock_addr *a = &s->addrs[0];
-	struct sockpath_name name;
+	struct sockaddr_un name;
 	struct attempt t = {.fd = s->fd,
 	                    .sa = (const struct sockaddr *)&a->a.sa,
 	                    .len_bytes = a->a.len_bytes};
 	long n;
 
-	(void)receipt;
-	if (a->a.kind == ADDR_IS_PATH)
-		t.sa = sockpath_name(r, a, &name, &t.len_bytes);
-	if (sock_wear(r) != 0) {
-		r->reply.value = -EACCES;
-		return;
+	if (a->nowhere)
+		return r->target.place[a->place].error;
+	if (a->a.kind == ADDR_IS_PATH) {
+		t.len_bytes = sockpath_name(r, a, &name);
+		t.sa = (const struct sockaddr *)&name;
 	}
+	if (hand_on(r) != 0)
+		return -EACCES;
 	n = perform(r, s, &t);
-	sock_unwear(r);
+	hand_off(r);
 	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, a)) {
 		undo(s);
-		n = -ECONNREFUSED;
+		return -ECONNREFUSED;
 	}
+	return n;
+}
+
+static void act(struct request *r, const struct receipt *receipt)
+{
+	struct sock *s = r->target.more;
+	struct sock_addr *a = &s->addrs[0];
+
+	(void)receipt;
+	r->reply.value = act_on(r, s, a);
 	/* It has a port now, to which others of the tree may answer. */
-	if (n == 0 && s->type == SOCK_DGRAM && a->a.kind == ADDR_IS_IP)
+	if (r->reply.value == 0 && s->type == SOCK_DGRAM && a->a.kind == ADDR_IS_IP)
 		own_add(r->sup->own, s->fd);
-	r->reply.value = n;
 }
 
 const struct family family_connect = {.prepare = prepare, .act = act};

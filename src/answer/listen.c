@@ -2,6 +2,7 @@
  * judged here, on the address that the socket has.  Unix sockets have been
  * judged when they were bound. */
 #include "answer/families.h"
+#include "answer/hand.h"
 #include "answer/sock.h"
 #include "net/own.h"
 #include "supervise.h"
@@ -18,22 +19,24 @@ static int prepare(struct request *r)
 	if (!s)
 		return -ERR_NOMEM;
 	err = sock_get(r, s, r->call->args[0]);
-	if (mem_valid(&r->mem) != 0)
-		return -ERR_GONE;
 	if (err == 0)
-		err = sock_kind(r, s);
+		err = fetch_end(r, HAND_IDS);
+	if (err == 0)
+		err = sock_kind(s);
 	if (err != 0)
-		return err;
+		return fetch_result(r, err);
 	a = &s->addrs[s->addrs_n++];
 	a->place = -1;
 	len = sizeof a->a.sa;
 	if (getsockname(s->fd, (struct sockaddr *)&a->a.sa, &len) != 0)
-		return sock_errno(r, errno);
+		return fetch_result(r, -errno);
 	a->a.len_bytes = len;
 	if (s->domain == AF_UNIX || s->type == SOCK_DGRAM)
 		return 0;
 	err = addr_read(&a->a, s->domain, s->type, s->protocol, ADDR_FOR_BIND);
-	return err != 0 ? sock_result(r, err) : sock_question(r, s, a, CLASS_BIND);
+	if (err == 0)
+		err = sock_question(r, s, a, CLASS_BIND);
+	return fetch_result(r, err);
 }
 
 static void act(struct request *r, const struct receipt *receipt)
@@ -41,12 +44,12 @@ static void act(struct request *r, const struct receipt *receipt)
 	struct sock *s = r->target.more;
 
 	(void)receipt;
-	if (sock_wear(r) != 0) {
+	if (hand_on(r) != 0) {
 		r->reply.value = -EACCES;
 		return;
 	}
 	r->reply.value = listen(s->fd, (int)r->call->args[1]) == 0 ? 0 : -errno;
-	sock_unwear(r);
+	hand_off(r);
 	if (r->reply.value == 0 && s->domain != AF_UNIX)
 		own_add(r->sup->own, s->fd);
 }

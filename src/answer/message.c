@@ -1,6 +1,7 @@
 /* Messages: fetched from the caller, and sent. */
 #include "answer/send.h"
 
+#include "answer/hand.h"
 #include "base/own.h"
 #include "net/cmsg.h"
 #include "supervise.h"
@@ -122,14 +123,14 @@ static int fetch_data(struct request *r, struct send *t, struct send_message *m)
 	int err;
 
 	if (m->total_bytes > SEND_PIECE_BYTES && !t->kind_known) {
-		err = sock_kind(r, &t->sock);
+		err = sock_kind(&t->sock);
 		if (err != 0)
 			return err;
 		t->kind_known = true;
 	}
 	if (m->total_bytes > SEND_PIECE_BYTES && t->sock.type != SOCK_STREAM)
-		return sock_errno(r, EMSGSIZE);
-	return sock_result(r, send_fetch_more(r, t, m, 0));
+		return -EMSGSIZE;
+	return send_fetch_more(r, t, m, 0);
 }
 
 /* ---- control ---------------------------------------------------------- */
@@ -142,7 +143,7 @@ static int take_rights(struct request *r, struct send_message *m, const struct c
 	int err;
 
 	if (n > SEND_FDS_MAX - m->fds_n)
-		return sock_errno(r, EINVAL);
+		return -EINVAL;
 	if (n == 0)
 		return 0;
 	if (!m->fds)
@@ -152,7 +153,7 @@ static int take_rights(struct request *r, struct send_message *m, const struct c
 	memcpy(theirs, item->data, n * sizeof theirs[0]);
 	err = fd_get_many(r->call->tid, theirs, n, m->fds + m->fds_n);
 	if (err != 0)
-		return sock_result(r, err);
+		return err;
 	memcpy(item->data, m->fds + m->fds_n, n * sizeof theirs[0]);
 	m->fds_n += n;
 	return 0;
@@ -168,14 +169,14 @@ static int take_credentials(struct request *r, struct send_message *m, const str
 	int err;
 
 	if (item->data_len_bytes != sizeof claimed)
-		return sock_errno(r, EINVAL);
+		return -EINVAL;
 	memcpy(&claimed, item->data, sizeof claimed);
 	err = caller_creds_of(r->call->tid, &creds, &tgid);
 	if (err != 0)
 		return err;
 	if (claimed.pid != tgid || (claimed.uid != creds.ruid && claimed.uid != creds.euid) ||
 	    (claimed.gid != creds.egid && claimed.gid != creds.fsgid))
-		return sock_errno(r, EPERM);
+		return -EPERM;
 	m->credentials = (struct ucred *)(void *)item->data;
 	if (!r->sup->as_root)
 		m->credentials->pid = getpid();
@@ -191,11 +192,11 @@ static int take_control(struct request *r, struct send *t, struct send_message *
 
 	while (err == 0 && (more = cmsg_next(&walk, &item)) != 0) {
 		if (more < 0)
-			return sock_result(r, more);
+			return more;
 		switch (cmsg_kind(&item, t->sock.domain)) {
 		case CMSG_RIGHTS:
 			err = t->sock.domain == AF_UNIX ? take_rights(r, m, &item)
-			                                : sock_errno(r, EINVAL);
+			                                : -EINVAL;
 			break;
 		case CMSG_CREDENTIALS:
 			err = take_credentials(r, m, &item);
@@ -219,20 +220,20 @@ static int fetch_control(struct request *r, struct send *t, struct send_message 
 	if (head->msg_controllen == 0)
 		return 0;
 	if (head->msg_controllen > SEND_CONTROL_BYTES)
-		return sock_errno(r, ENOBUFS);
+		return -ENOBUFS;
 	m->control = malloc(head->msg_controllen);
 	if (!m->control)
 		return -ERR_NOMEM;
 	m->control_bytes = head->msg_controllen;
 	err = mem_read(&r->mem, at, m->control, m->control_bytes);
 	if (err != 0)
-		return sock_result(r, err);
+		return err;
 	return take_control(r, t, m);
 }
 
 /* ---- one message ------------------------------------------------------ */
 
-static int fetch_name(struct request *r, struct send *t, struct send_message *m, uint64_t addr,
+static int fetch_destination(struct request *r, struct send *t, struct send_message *m, uint64_t addr,
                       uint64_t len_bytes)
 {
 	/* As the kernel: what is longer than any address is cut. */
@@ -248,20 +249,20 @@ int send_fetch(struct request *r, struct send *t, struct send_message *m, uint64
 	int err = mem_read(&r->mem, (struct tracee_addr){at}, &head, sizeof head);
 
 	if (err != 0)
-		return sock_result(r, err);
+		return err;
 	if ((int)head.msg_namelen < 0)
-		return sock_errno(r, EINVAL);
+		return -EINVAL;
 	has_name = head.msg_name && head.msg_namelen > 0;
 	if ((has_name || head.msg_controllen > 0) && !t->kind_known) {
-		err = sock_kind(r, &t->sock);
+		err = sock_kind(&t->sock);
 		if (err != 0)
 			return err;
 		t->kind_known = true;
 	}
-	err = sock_result(r, fetch_pieces(r, m, &head));
+	err = fetch_pieces(r, m, &head);
 	m->named = has_name;
 	if (err == 0 && has_name && send_goes_somewhere(t))
-		err = fetch_name(r, t, m, (uint64_t)(uintptr_t)head.msg_name, head.msg_namelen);
+		err = fetch_destination(r, t, m, (uint64_t)(uintptr_t)head.msg_name, head.msg_namelen);
 	if (err == 0)
 		err = fetch_control(r, t, m, &head);
 	return err != 0 ? err : fetch_data(r, t, m);
@@ -278,9 +279,9 @@ int send_fetch_flat(struct request *r, struct send *t, struct send_message *m)
 	m->remote_n = 1;
 	m->remote[0].iov_base = (void *)(uintptr_t)args[1]; /* never followed */
 	m->remote[0].iov_len = args[2];
-	err = sock_result(r, add_up(m));
+	err = add_up(m);
 	if (err == 0 && !t->kind_known)
-		err = sock_kind(r, &t->sock);
+		err = sock_kind(&t->sock);
 	t->kind_known = true;
 	m->named = args[4] != 0 && (int)args[5] != 0;
 	if (err == 0 && m->named && send_goes_somewhere(t))
@@ -321,8 +322,8 @@ static void attempt_of(struct request *r, struct send *t, struct send_message *m
 		a->head.msg_name = (void *)(uintptr_t)&some_name;
 		a->head.msg_namelen = sizeof some_name.sa_family;
 	} else if (to && to->kind == ADDR_IS_PATH) {
-		a->head.msg_name = (void *)(uintptr_t)sockpath_name(
-			r, m->addr, &m->name, &a->head.msg_namelen);
+		a->head.msg_name = &m->name;
+		a->head.msg_namelen = sockpath_name(r, m->addr, &m->name);
 	} else if (to) {
 		a->head.msg_name = &to->sa;
 		a->head.msg_namelen = to->len_bytes;
@@ -352,14 +353,14 @@ static long send_piece(struct request *r, struct send *t, struct send_message *m
 {
 	long n;
 
-	if (sock_wear(r) != 0)
+	if (hand_on(r) != 0)
 		return -EACCES;
 	n = attempt(r, t, a);
 	if (n == -EPERM && m->credentials && m->credentials->pid != getpid()) {
 		m->credentials->pid = getpid();
 		n = attempt(r, t, a);
 	}
-	sock_unwear(r);
+	hand_off(r);
 	return n;
 }
 
@@ -396,6 +397,8 @@ long send_perform(struct request *r, struct send *t, struct send_message *m)
 	size_t done = 0;
 	long n;
 
+	if (m->addr && m->addr->nowhere)
+		return r->target.place[m->addr->place].error;
 	attempt_of(r, t, m, &a);
 	for (;;) {
 		n = send_piece(r, t, m, &a);

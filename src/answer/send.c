@@ -9,6 +9,7 @@
 #include "answer/send.h"
 
 #include "answer/families.h"
+#include "answer/hand.h"
 #include "call/op.h"
 #include "net/own.h"
 #include "supervise.h"
@@ -51,7 +52,6 @@ static int question(struct request *r, struct send *t, struct send_message *m)
 {
 	struct sock *s = &t->sock;
 	struct sock_addr *a = m->addr;
-	int err = 0;
 
 	if (!a)
 		return 0;
@@ -62,22 +62,20 @@ static int question(struct request *r, struct send *t, struct send_message *m)
 			return 0;
 		}
 	}
-	if (a->a.kind == ADDR_IS_PATH)
-		err = sockpath_resolve(r, a, ADDR_FOR_SEND);
-	return err != 0 ? err : sock_question(r, s, a, CLASS_CONNECT);
+	return sock_question(r, s, a, CLASS_CONNECT);
 }
 
 static int prepare_one(struct request *r, struct send *t)
 {
 	struct send_message *m = &t->messages[0];
-	int err = t->messages_n == 0 ? -ERR_NOMEM : 0;
+	int err;
 
-	if (err == 0 && r->call->row->op == OP_SENDTO)
+	if (r->call->row->op == OP_SENDTO)
 		err = send_fetch_flat(r, t, m);
-	else if (err == 0)
+	else
 		err = send_fetch(r, t, m, r->call->args[1]);
-	if (mem_valid(&r->mem) != 0)
-		return -ERR_GONE;
+	if (err == 0)
+		err = fetch_end(r, HAND_IDS);
 	return err != 0 ? err : question(r, t, m);
 }
 
@@ -127,10 +125,8 @@ static int prepare_many(struct request *r, struct send *t)
 	size_t bytes;
 	int err;
 
-	if (t->asked_n == 0) { /* nothing is sent; the socket was looked at */
-		r->reply.value = 0;
-		return 1;
-	}
+	if (t->asked_n == 0)
+		return 0;
 	err = prepare_one(r, t);
 	if (err != 0)
 		return err;
@@ -164,11 +160,11 @@ static int prepare(struct request *r)
 	t->messages_n = t->asked_n ? 1 : 0;
 	err = sock_get(r, &t->sock, args[0]);
 	if (err == 0 && (t->flags & MSG_FASTOPEN))
-		err = sock_kind(r, &t->sock);
-	if (err != 0)
-		return mem_valid(&r->mem) != 0 ? -ERR_GONE : err;
+		err = sock_kind(&t->sock);
 	t->kind_known = (t->flags & MSG_FASTOPEN) != 0;
-	return op == OP_SENDMMSG ? prepare_many(r, t) : prepare_one(r, t);
+	if (err == 0)
+		err = op == OP_SENDMMSG ? prepare_many(r, t) : prepare_one(r, t);
+	return fetch_result(r, err);
 }
 
 /* ---- effect ----------------------------------------------------------- */
@@ -208,10 +204,14 @@ static long act_many(struct request *r, struct send *t)
 static void act(struct request *r, const struct receipt *receipt)
 {
 	struct send *t = r->target.more;
-	const struct sock_addr *a = t->messages[0].addr;
+	const struct sock_addr *a = t->messages_n ? t->messages[0].addr : NULL;
 	long n;
 
 	(void)receipt;
+	if (t->messages_n == 0) {
+		r->reply.value = 0;
+		return;
+	}
 	if (r->call->row->op == OP_SENDMMSG)
 		n = act_many(r, t);
 	else

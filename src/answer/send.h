@@ -34,7 +34,7 @@ struct send_message {
 	struct ucred *credentials; /* in control; NULL: none */
 	bool named;             /* the caller gave a destination … */
 	struct sock_addr *addr; /* … that matters; NULL: as connected */
-	struct sockpath_name name;
+	struct sockaddr_un name;
 };
 
 /* One call: sendto and sendmsg have one message. */
@@ -49,7 +49,7 @@ struct send {
 };
 
 /** send_fetch: copies one message of the caller: header, pieces, data, control.
- * mem_valid() must follow.  Returns as a family's prepare.
+ * fetch_end() must follow.  Returns as fetch.h says.
  * @head: the address of its struct msghdr. */
 must_check int send_fetch(struct request *r, struct send *t, struct send_message *m, uint64_t head);
 

@@ -17,19 +17,6 @@
 
 #define RESTART (-512L) /* ERESTARTSYS: never seen by a program */
 
-int sock_errno(struct request *r, int err)
-{
-	r->reply.value = -err;
-	return 1;
-}
-
-int sock_result(struct request *r, int err)
-{
-	if (err >= 0)
-		return 0;
-	return -err > ERR_BASE ? err : sock_errno(r, -err);
-}
-
 /* ---- the socket ------------------------------------------------------- */
 
 void sock_free(void *more)
@@ -58,20 +45,20 @@ int sock_get(struct request *r, struct sock *s, uint64_t number)
 	int fd = fd_get(r->call->tid, (int)number);
 
 	if (fd < 0)
-		return sock_result(r, fd);
+		return fd;
 	r->target.socket_fd = fd;
 	s->fd = fd;
 	return 0;
 }
 
-int sock_kind(struct request *r, struct sock *s)
+int sock_kind(struct sock *s)
 {
 	socklen_t len = sizeof s->domain;
 
 	if (getsockopt(s->fd, SOL_SOCKET, SO_DOMAIN, &s->domain, &len) != 0 ||
 	    getsockopt(s->fd, SOL_SOCKET, SO_TYPE, &s->type, &len) != 0 ||
 	    getsockopt(s->fd, SOL_SOCKET, SO_PROTOCOL, &s->protocol, &len) != 0)
-		return sock_errno(r, errno);
+		return -errno;
 	return 0;
 }
 
@@ -85,20 +72,20 @@ int sock_read_addr(struct request *r, struct sock *s, uint64_t addr, uint64_t le
 	int err;
 
 	if (len < 0 || (size_t)len > sizeof a->a.sa)
-		return sock_errno(r, EINVAL);
+		return -EINVAL;
 	invariant(s->addrs_n < REQUEST_FACTS_MAX);
 	a = &s->addrs[s->addrs_n];
 	*a = (struct sock_addr){.place = -1};
 	a->a.len_bytes = (socklen_t)len;
 	err = mem_read(&r->mem, (struct tracee_addr){addr}, &a->a.sa, (size_t)len);
 	if (err != 0)
-		return sock_result(r, err);
+		return err;
 	err = addr_read(&a->a, s->domain, s->type, s->protocol, use);
 	if (err != 0)
-		return sock_result(r, err);
+		return err;
 	s->addrs_n++;
 	*out = a;
-	return a->a.kind == ADDR_IS_PATH ? sockpath_fetch(r, a) : 0;
+	return a->a.kind == ADDR_IS_PATH ? sockpath_fetch(r, s, a) : 0;
 }
 
 void sock_drop_addr(struct request *r, struct sock *s)
@@ -106,7 +93,7 @@ void sock_drop_addr(struct request *r, struct sock *s)
 	struct sock_addr *a = &s->addrs[--s->addrs_n];
 
 	if (a->place >= 0)
-		sockpath_drop(r, a);
+		sockpath_drop(r, s, a);
 	free(a->text);
 	*a = (struct sock_addr){.place = -1};
 }
@@ -158,9 +145,7 @@ static void know(struct request *r, const struct sock *s, struct sock_addr *a,
 	case ADDR_IS_AUTOBIND:
 		f->own = true;
 		break;
-	case ADDR_IS_PATH:
-		sockpath_know(r, a);
-		break;
+	case ADDR_IS_PATH: /* sockpath.c */
 	case ADDR_IS_NONE:
 	case ADDR_IS_KERNEL:
 	case ADDR_IS_OTHER:
@@ -176,6 +161,8 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 
 	if (a->a.kind == ADDR_IS_NONE || a->a.kind == ADDR_IS_KERNEL)
 		return 0;
+	if (a->a.kind == ADDR_IS_PATH)
+		return sockpath_question(r, a, class);
 	invariant(r->facts_n < REQUEST_FACTS_MAX);
 	know(r, s, a, class);
 	addr_text(&text, &a->a.facts);
@@ -184,8 +171,6 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return -ERR_NOMEM;
 	f = &r->facts[r->facts_n++];
 	*f = (struct facts){.class = class, .object = a->text, .addr = a->a.facts};
-	if (a->a.kind == ADDR_IS_PATH)
-		sockpath_question(r, a, f);
 	return 0;
 }
 

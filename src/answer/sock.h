@@ -3,6 +3,7 @@
 #ifndef WARY_ANSWER_SOCK_H
 #define WARY_ANSWER_SOCK_H
 
+#include "answer/fetch.h"
 #include "answer/request.h"
 #include "net/addr.h"
 
@@ -14,6 +15,7 @@ struct sock_addr {
 	struct addr a;
 	char *text;   /* facts.object; owned */
 	int place;    /* ADDR_IS_PATH: index into target.place, else -1 */
+	bool nowhere; /* a path that leads to nothing: place's error is all */
 	bool was_own; /* judged as this session's own: to be looked at again */
 };
 
@@ -21,19 +23,10 @@ struct sock_addr {
 struct sock {
 	int fd; /* target.socket_fd, borrowed */
 	int domain, type, protocol;
+	unsigned places_n; /* of target.place that are in use */
 	unsigned addrs_n;
 	struct sock_addr addrs[REQUEST_FACTS_MAX];
 };
-
-/* The following return, as a family's prepare does: 0; 1 where reply.value
- * holds the errno that the caller gets; or a negative ERR_. */
-
-/** sock_errno: the caller gets this errno. Returns 1. */
-int sock_errno(struct request *r, int err);
-
-/** sock_result: turns a result of fd_get, mem_read and the like (0, -errno or
- * -ERR_) into one of prepare's. */
-must_check int sock_result(struct request *r, int err);
 
 /** sock_new: makes target.more the socket of this call, of @size_bytes, which
  * begins with a struct sock and is freed with the request.
@@ -42,13 +35,17 @@ struct sock *sock_new(struct request *r, size_t size_bytes);
 /* What it frees: for a family that frees more than that. */
 void sock_free(void *more);
 
-/** sock_get: gets the caller's descriptor @number into @s; mem_valid() must
+/* Functions here that return int give what fetch.h says: 0; a negative errno,
+ * the kernel's answer to the caller; a negative ERR_. */
+
+/** sock_get: gets the caller's descriptor @number into @s; fetch_end() must
  * follow. sock_kind: asks what kind of socket it is. */
 must_check int sock_get(struct request *r, struct sock *s, uint64_t number);
-must_check int sock_kind(struct request *r, struct sock *s);
+must_check int sock_kind(struct sock *s);
 
 /** sock_read_addr: copies an address of the caller into the next free one of
- * @s and takes it apart; for a path, resolves it.  mem_valid() must follow.
+ * @s and takes it apart; for a path, fetches what it starts from.  fetch_end()
+ * must follow.
  * @len_bytes: as the caller gave it.
  * @out: the address, owned by @s. */
 must_check int sock_read_addr(struct request *r, struct sock *s, uint64_t addr,
@@ -57,16 +54,12 @@ must_check int sock_read_addr(struct request *r, struct sock *s, uint64_t addr,
 /** sock_drop_addr: takes the last address back. */
 void sock_drop_addr(struct request *r, struct sock *s);
 
-/** sock_question: states the question about one address, for the record and
- * the policy: who listens there, what it is called.  Nothing is asked where
- * there is no destination or it is the kernel. */
+/** sock_question: resolves one address and states the question about it: who
+ * listens there, what it is called.  Nothing is asked where there is no
+ * destination or it is the kernel.
+ * @class: CLASS_CONNECT; CLASS_BIND: for a path, creating it. */
 must_check int sock_question(struct request *r, struct sock *s, struct sock_addr *a,
                              enum policy_class class);
-
-/** sock_wear: the worker takes on the caller's credentials, so that the kernel
- * decides as for the caller. sock_unwear: back. */
-must_check int sock_wear(struct request *r);
-void sock_unwear(struct request *r);
 
 /** sock_blocks: whether a call on the socket may wait (no O_NONBLOCK). */
 bool sock_blocks(int fd);

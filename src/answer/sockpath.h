@@ -8,34 +8,23 @@
 
 #include <sys/un.h>
 
-/* A name by which the kernel finds what was judged. */
-struct sockpath_name {
-	struct sockaddr_un un;
-};
+/** sockpath_fetch: takes a free target.place for an address and fetches what its
+ * name starts from; fetch_end() must follow.  As in fetch.h; -ERR_BOUND where
+ * no place is left.
+ * sockpath_drop: gives the last one back. */
+must_check int sockpath_fetch(struct request *r, struct sock *s, struct sock_addr *a);
+void sockpath_drop(struct request *r, struct sock *s, struct sock_addr *a);
 
-/** sockpath_fetch: takes the next free target.place for an address and fetches
- * what its name starts from; mem_valid() must follow.
- * -ERR_BOUND where no place is left.
- * sockpath_resolve: resolves it, for ADDR_FOR_BIND to its folder. */
-must_check int sockpath_fetch(struct request *r, struct sock_addr *a);
-must_check int sockpath_resolve(struct request *r, struct sock_addr *a, enum addr_use use);
+/** sockpath_question: resolves the name and states what is asked about it. */
+must_check int sockpath_question(struct request *r, struct sock_addr *a, enum policy_class class);
 
-/** sockpath_drop: gives the place back. */
-void sockpath_drop(struct request *r, struct sock_addr *a);
-
-/** sockpath_know: sets facts.unix_name and own. */
-void sockpath_know(struct request *r, struct sock_addr *a);
-
-/** sockpath_question: what a question about a file has besides its address. */
-void sockpath_question(struct request *r, const struct sock_addr *a, struct facts *f);
-
-/** sockpath_name: the address to connect or send to.
- * @room: holds it. Returns it; its length in *len_bytes. */
-const struct sockaddr *sockpath_name(struct request *r, const struct sock_addr *a,
-                                     struct sockpath_name *room, socklen_t *len_bytes);
+/** sockpath_name: the address to connect or send to: the object that was judged.
+ * @room: holds it. Returns its length in bytes. */
+socklen_t sockpath_name(struct request *r, const struct sock_addr *a, struct sockaddr_un *room);
 
 /** sockpath_bind: creates the socket's file where it was judged, under the name
- * as the caller wrote it. Returns 0 or -errno. */
+ * as the caller wrote it (getsockname and peers see that).  Blocks on the file
+ * system only.  Returns 0 or -errno. */
 long sockpath_bind(struct request *r, int socket_fd, struct sock_addr *a);
 
 #endif

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #define DIAG_REPLY_BYTES 32768
@@ -173,7 +174,10 @@ int diag_receivers(int fd, const struct facts_addr *to, void (*each)(void *ctx, 
 	return err;
 }
 
-bool diag_unix_alive(int fd, uint32_t inode, uint64_t cookie)
+/* Asks about one unix socket. Returns the length of the answer, which begins
+ * with its unix_diag_msg, or 0. */
+static size_t ask_unix(int fd, uint32_t inode, uint64_t cookie, uint32_t show, void *out,
+                       size_t cap_bytes)
 {
 	struct {
 		struct nlmsghdr h;
@@ -185,18 +189,48 @@ bool diag_unix_alive(int fd, uint32_t inode, uint64_t cookie)
 		.q = {.sdiag_family = AF_UNIX,
 	              .udiag_states = ~0u,
 	              .udiag_ino = inode,
+	              .udiag_show = show,
 	              .udiag_cookie = {(uint32_t)cookie, (uint32_t)(cookie >> 32)}},
 	};
-	_Alignas(struct nlmsghdr) char bytes[1024];
-	const struct nlmsghdr *h = (const struct nlmsghdr *)bytes;
+	const struct nlmsghdr *h = out;
 	const struct unix_diag_msg *m = NLMSG_DATA(h);
 	ssize_t n;
 
 	if (ask(fd, &req.h) != 0)
-		return false;
+		return 0;
 	do {
-		n = recv(fd, bytes, sizeof bytes, 0);
+		n = recv(fd, out, cap_bytes, 0);
 	} while (n < 0 && errno == EINTR);
-	return n >= (ssize_t)NLMSG_LENGTH(sizeof *m) && h->nlmsg_type == SOCK_DIAG_BY_FAMILY &&
-	       m->udiag_ino == inode && cookie_of(m->udiag_cookie) == cookie;
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof *m) || h->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	    h->nlmsg_len > (size_t)n || m->udiag_ino != inode ||
+	    cookie_of(m->udiag_cookie) != cookie)
+		return 0;
+	return h->nlmsg_len;
+}
+
+bool diag_unix_alive(int fd, uint32_t inode, uint64_t cookie)
+{
+	_Alignas(struct nlmsghdr) char bytes[1024];
+
+	return ask_unix(fd, inode, cookie, 0, bytes, sizeof bytes) > 0;
+}
+
+bool diag_unix_is_file(int socket_fd, uint32_t file_inode)
+{
+	_Alignas(struct nlmsghdr) char bytes[1024];
+	const struct unix_diag_msg *m = NLMSG_DATA((struct nlmsghdr *)(void *)bytes);
+	const struct rtattr *a = (const struct rtattr *)(m + 1);
+	const struct unix_diag_vfs *vfs = RTA_DATA(a);
+	size_t fixed = NLMSG_LENGTH(sizeof *m);
+	struct stat st;
+	size_t n;
+	auto_fd fd = diag_open();
+
+	if (fd < 0 || fstat(socket_fd, &st) != 0)
+		return true;
+	n = ask_unix(fd, (uint32_t)st.st_ino, diag_cookie(socket_fd), UDIAG_SHOW_VFS, bytes,
+	             sizeof bytes);
+	if (n < fixed + RTA_LENGTH(sizeof *vfs) || a->rta_type != UNIX_DIAG_VFS)
+		return true;
+	return vfs->udiag_vfs_ino == file_inode;
 }

@@ -19,8 +19,9 @@ must_check int diag_open(void);
 uint64_t diag_cookie(int socket_fd);
 
 /** diag_receivers: calls @each with the cookie of every socket that could take
- * a connection (PROTO_TCP: listening) or a datagram (else: UDP) sent to @to in wary's network namespace; more than the one that will, never
- * fewer.  Blocks on the kernel only.
+ * a connection (PROTO_TCP: listening) or a datagram (else: UDP) sent to @to in
+ * wary's network namespace; more than the one that will, never fewer.  Blocks
+ * on the kernel only.
  * Returns 0 or -ERR_UNSUPPORTED, -ERR_SYS, -ERR_FORMAT. */
 must_check int diag_receivers(int fd, const struct facts_addr *to,
                               void (*each)(void *ctx, uint64_t cookie), void *ctx);
@@ -28,5 +29,9 @@ must_check int diag_receivers(int fd, const struct facts_addr *to,
 /** diag_unix_alive: whether the unix socket with this inode and cookie still
  * exists.  False too where the kernel does not say. */
 bool diag_unix_alive(int fd, uint32_t inode, uint64_t cookie);
+
+/** diag_unix_is_file: whether the file that a unix socket is bound to has this
+ * inode number (its low 32 bits). True where the kernel does not say. */
+bool diag_unix_is_file(int socket_fd, uint32_t file_inode);
 
 #endif
