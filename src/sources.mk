@@ -20,8 +20,15 @@ libwary_a_SOURCES = \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/folders.c \
+	src/cmd/paths.c \
 	src/cmd/policy.c \
+	src/cmd/project.c \
+	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/sources.c \
+	src/cmd/trust.c \
+	src/cmd/world.c \
 	src/pool.c \
 	src/supervise.c \
 	src/tracee/argv.c \
@@ -68,6 +75,13 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/folders.h \
+	src/cmd/paths.h \
+	src/cmd/project.h \
+	src/cmd/resolvers.h \
+	src/cmd/sources.h \
+	src/cmd/trust.h \
+	src/cmd/world.h \
 	src/policy/arena.h \
 	src/policy/check.h \
 	src/policy/explain.h \
