@@ -12,13 +12,23 @@ libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/reply.c \
 	src/answer/request.c \
+	src/ask/notice.c \
+	src/ask/rule.c \
+	src/ask/wording.c \
 	src/audit/report.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/folders.c \
+	src/cmd/paths.c \
 	src/cmd/policy.c \
+	src/cmd/project.c \
+	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/sources.c \
+	src/cmd/trust.c \
+	src/cmd/world.c \
 	src/pool.c \
 	src/supervise.c \
 	src/tracee/argv.c \
@@ -43,6 +53,8 @@ wary_headers = \
 	src/answer/request.h \
 	src/ask/ask.h \
 	src/ask/notice.h \
+	src/ask/rule.h \
+	src/ask/wording.h \
 	src/audit/audit.h \
 	src/audit/report.h \
 	src/audit/report.html \
@@ -63,6 +75,13 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/folders.h \
+	src/cmd/paths.h \
+	src/cmd/project.h \
+	src/cmd/resolvers.h \
+	src/cmd/sources.h \
+	src/cmd/trust.h \
+	src/cmd/world.h \
 	src/policy/arena.h \
 	src/policy/check.h \
 	src/policy/explain.h \

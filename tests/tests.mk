@@ -1,9 +1,14 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/ask_notice \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
 	tests/unit/base_text
+tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
+tests_unit_ask_notice_LDADD = $(unit_libs)
+tests_unit_ask_notice_CFLAGS = $(unit_cflags)
+tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
