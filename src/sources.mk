@@ -26,6 +26,7 @@ libwary_a_SOURCES = \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
 	src/cmd/world.c \
@@ -44,9 +45,17 @@ libwary_a_SOURCES = \
 	src/tracee/stack.c \
 	src/tracee/startup.c \
 	src/tracee/wear.c \
+	src/trap/boundary.c \
+	src/trap/command.c \
 	src/trap/exec.c \
 	src/trap/filter.c \
-	src/trap/notify.c
+	src/trap/guardian.c \
+	src/trap/inherit.c \
+	src/trap/launch.c \
+	src/trap/notify.c \
+	src/trap/privilege.c \
+	src/trap/tree.c \
+	src/trap/trial.c
 wary_headers = \
 	src/answer/families.h \
 	src/answer/reply.h \
@@ -79,6 +88,7 @@ wary_headers = \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
 	src/cmd/world.h \
@@ -108,7 +118,15 @@ wary_headers = \
 	src/tracee/stack.h \
 	src/tracee/startup.h \
 	src/tracee/wear.h \
+	src/trap/boundary.h \
+	src/trap/command.h \
 	src/trap/confine.def \
 	src/trap/exec.h \
 	src/trap/filter.h \
-	src/trap/notify.h
+	src/trap/guardian.h \
+	src/trap/inherit.h \
+	src/trap/launch.h \
+	src/trap/notify.h \
+	src/trap/privilege.h \
+	src/trap/tree.h \
+	src/trap/trial.h
