@@ -26,7 +26,6 @@ libwary_a_SOURCES = \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
-	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
 	src/cmd/world.c \
@@ -88,7 +87,6 @@ wary_headers = \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
-	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
 	src/cmd/world.h \
