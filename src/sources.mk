@@ -9,8 +9,25 @@ libwarypure_a_SOURCES = \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
+	src/answer/attr.c \
 	src/answer/families.c \
+	src/answer/fetch.c \
+	src/answer/hand.c \
+	src/answer/link.c \
+	src/answer/make.c \
+	src/answer/open.c \
+	src/answer/open_act.c \
+	src/answer/open_flags.c \
+	src/answer/remove.c \
+	src/answer/rename.c \
 	src/answer/reply.c \
+	src/answer/stat.c \
+	src/answer/state.c \
+	src/answer/times.c \
+	src/answer/wait.c \
+	src/answer/watch.c \
+	src/answer/xattr.c \
+	src/answer/xattr_get.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -31,8 +48,15 @@ libwary_a_SOURCES = \
 	src/trap/notify.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/fetch.h \
+	src/answer/hand.h \
+	src/answer/open.h \
+	src/answer/open_flags.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/times.h \
+	src/answer/wait.h \
+	src/answer/xattr.h \
 	src/ask/ask.h \
 	src/ask/notice.h \
 	src/audit/audit.h \
