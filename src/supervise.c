@@ -24,12 +24,11 @@
 
 /* What the stages said about one call. */
 struct judgement {
-	struct verdict each[REQUEST_FACTS_MAX]; /* of each of the request's facts */
-	struct verdict verdict;                 /* the strictest */
-	const struct facts *facts;              /* that it is about */
-	struct ask_reply reply;                 /* of a person */
-	enum notice_why why;                    /* a refusal */
-	const char *detail;                     /* NOTICE_BROKEN: what failed */
+	struct verdict verdict;    /* the strictest of the request's */
+	const struct facts *facts; /* that it is about */
+	struct ask_reply reply;    /* of a person */
+	enum notice_why why;       /* a refusal */
+	const char *detail;        /* NOTICE_BROKEN: what failed */
 	bool by_human;
 	bool restarted; /* sent back for its stack: it comes again */
 };
@@ -73,9 +72,9 @@ static int prepare(struct request *r)
 /* decide: one question for each class and object; the strictest stands. */
 static void decide(struct request *r, struct judgement *j)
 {
-	invariant(r->facts_n > 0 && r->facts_n <= REQUEST_FACTS_MAX);
+	invariant(r->facts_n > 0 && r->facts_n <= r->facts_cap);
 	for (unsigned i = 0; i < r->facts_n; i++) {
-		struct verdict *v = &j->each[i];
+		struct verdict *v = &r->verdicts[i];
 
 		policy_decide(r->sup->policy, &r->facts[i], v);
 		if (r->sup->learn && !v->is_floor)
@@ -119,7 +118,7 @@ static void ask(struct request *r, struct judgement *j)
 	struct supervisor *s = r->sup;
 	struct ask_question q = {
 		.facts = r->facts,
-		.verdicts = j->each,
+		.verdicts = r->verdicts,
 		.n = r->facts_n,
 		.pid = pid_of(r),
 		.cancelled = &r->worker->cancelled,
@@ -299,7 +298,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 {
 	r->call = c;
 	r->attempt = attempt;
-	r->facts_n = 0;
+	request_facts_reset(r);
 	r->flags = 0;
 	r->mode = 0;
 	r->cwd = NULL;
@@ -318,6 +317,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 
 static void request_end(struct request *r)
 {
+	request_facts_reset(r);
 	fd_drop(&r->reply.fd);
 	fd_drop(&r->reply.undo_parent_fd);
 	fd_drop(&r->target.object_fd);

@@ -1,9 +1,14 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/ask_notice \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
 	tests/unit/base_text
+tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
+tests_unit_ask_notice_LDADD = $(unit_libs)
+tests_unit_ask_notice_CFLAGS = $(unit_cflags)
+tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
@@ -32,6 +37,7 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	examples/verify.py \
 	tests/README.md \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/text/odd \
@@ -59,6 +65,26 @@ dist_extra = \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
 	tests/run \
+	tests/unit/policy_cases.txt \
 	tests/unit/tap.h
-dist_policies =
+dist_policies = \
+	policy/agent.wary \
+	policy/aider.wary \
+	policy/audit-only.wary \
+	policy/c.wary \
+	policy/ci.wary \
+	policy/claude-code.wary \
+	policy/codex.wary \
+	policy/default.wary \
+	policy/go.wary \
+	policy/keys.wary \
+	policy/node.wary \
+	policy/offline.wary \
+	policy/python.wary \
+	policy/readonly.wary \
+	policy/rust.wary \
+	policy/strict.wary \
+	policy/system.wary \
+	policy/tools.wary \
+	policy/work.wary
 dist_manuals =

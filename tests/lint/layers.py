@@ -45,7 +45,7 @@ def part(name):
     head = name.split("/")[0]
     if head in MAY:
         return head
-    if head.startswith("supervise"):
+    if head.startswith(("supervise", "pool")):
         return "supervise.h" if head.endswith(".h") else "supervise.c"
     return None
 
