@@ -11,22 +11,39 @@ libwarypure_a_SOURCES = \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
+	src/answer/attr.c \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
 	src/answer/families.c \
+	src/answer/fetch.c \
+	src/answer/hand.c \
+	src/answer/link.c \
 	src/answer/listen.c \
+	src/answer/make.c \
 	src/answer/member.c \
 	src/answer/message.c \
+	src/answer/open.c \
+	src/answer/open_act.c \
+	src/answer/open_flags.c \
 	src/answer/owner.c \
 	src/answer/pen.c \
 	src/answer/process.c \
 	src/answer/refuse.c \
+	src/answer/remove.c \
+	src/answer/rename.c \
 	src/answer/reply.c \
 	src/answer/request.c \
 	src/answer/send.c \
 	src/answer/sock.c \
 	src/answer/sockpath.c \
+	src/answer/stat.c \
+	src/answer/state.c \
+	src/answer/times.c \
+	src/answer/wait.c \
+	src/answer/watch.c \
+	src/answer/xattr.c \
+	src/answer/xattr_get.c \
 	src/ask/notice.c \
 	src/ask/rule.c \
 	src/ask/wording.c \
@@ -78,7 +95,11 @@ libwary_a_SOURCES = \
 	src/trap/trial.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/fetch.h \
+	src/answer/hand.h \
 	src/answer/member.h \
+	src/answer/open.h \
+	src/answer/open_flags.h \
 	src/answer/pen.h \
 	src/answer/process.h \
 	src/answer/reply.h \
@@ -86,6 +107,9 @@ wary_headers = \
 	src/answer/send.h \
 	src/answer/sock.h \
 	src/answer/sockpath.h \
+	src/answer/times.h \
+	src/answer/wait.h \
+	src/answer/xattr.h \
 	src/ask/ask.h \
 	src/ask/notice.h \
 	src/ask/rule.h \

@@ -27,8 +27,8 @@ struct attribute {
 	/* What the caller points to, copied. */
 	_Alignas(8) unsigned char bytes[ARGUMENT_MAX];
 	size_t len_bytes;
-	bool given;       /* false: a null pointer */
-	uint64_t old;     /* prlimit64: where the old limits go; 0: nowhere */
+	bool given;   /* false: a null pointer */
+	uint64_t old; /* prlimit64: where the old limits go; 0: nowhere */
 };
 
 /* ---- who is meant ----------------------------------------------------- */

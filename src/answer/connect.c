@@ -67,9 +67,8 @@ static void undo(const struct sock *s)
 static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 {
 	struct sockaddr_un name;
-	struct attempt t = {.fd = s->fd,
-	                    .sa = (const struct sockaddr *)&a->a.sa,
-	                    .len_bytes = a->a.len_bytes};
+	struct attempt t = {
+		.fd = s->fd, .sa = (const struct sockaddr *)&a->a.sa, .len_bytes = a->a.len_bytes};
 	long n;
 
 	if (a->nowhere)

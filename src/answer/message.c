@@ -45,8 +45,8 @@ static int make_room(struct send *t, struct send_message *m, size_t bytes)
 		m->data = malloc(bytes ? bytes : 1);
 		return m->data ? 0 : -ERR_NOMEM;
 	}
-	m->data = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE,
-	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	m->data = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	               -1, 0);
 	if (m->data == MAP_FAILED) {
 		m->data = NULL;
 		return -ERR_NOMEM;
@@ -195,8 +195,7 @@ static int take_control(struct request *r, struct send *t, struct send_message *
 			return more;
 		switch (cmsg_kind(&item, t->sock.domain)) {
 		case CMSG_RIGHTS:
-			err = t->sock.domain == AF_UNIX ? take_rights(r, m, &item)
-			                                : -EINVAL;
+			err = t->sock.domain == AF_UNIX ? take_rights(r, m, &item) : -EINVAL;
 			break;
 		case CMSG_CREDENTIALS:
 			err = take_credentials(r, m, &item);
@@ -233,8 +232,8 @@ static int fetch_control(struct request *r, struct send *t, struct send_message 
 
 /* ---- one message ------------------------------------------------------ */
 
-static int fetch_destination(struct request *r, struct send *t, struct send_message *m, uint64_t addr,
-                      uint64_t len_bytes)
+static int fetch_destination(struct request *r, struct send *t, struct send_message *m,
+                             uint64_t addr, uint64_t len_bytes)
 {
 	/* As the kernel: what is longer than any address is cut. */
 	if (len_bytes > sizeof(struct sockaddr_storage))
@@ -262,7 +261,8 @@ int send_fetch(struct request *r, struct send *t, struct send_message *m, uint64
 	err = fetch_pieces(r, m, &head);
 	m->named = has_name;
 	if (err == 0 && has_name && send_goes_somewhere(t))
-		err = fetch_destination(r, t, m, (uint64_t)(uintptr_t)head.msg_name, head.msg_namelen);
+		err = fetch_destination(r, t, m, (uint64_t)(uintptr_t)head.msg_name,
+		                        head.msg_namelen);
 	if (err == 0)
 		err = fetch_control(r, t, m, &head);
 	return err != 0 ? err : fetch_data(r, t, m);

@@ -23,12 +23,14 @@ static bool rule_speaks(struct request *r, const struct facts *asked)
 
 static int prepare(struct request *r)
 {
-	struct facts f = {.class = CLASS_IPC, .object = r->call->row->name};
+	struct facts *f;
 
 	if (r->call->row->op != OP_IPC)
 		return -ERR_PERM;
-	r->facts[r->facts_n++] = f;
-	return rule_speaks(r, &f) ? 0 : -ERR_PERM;
+	f = request_add_fact(r, CLASS_IPC, r->call->row->name);
+	if (!f)
+		return -ERR_NOMEM;
+	return rule_speaks(r, f) ? 0 : -ERR_PERM;
 }
 
 static void act(struct request *r, const struct receipt *receipt)

@@ -42,8 +42,7 @@ bool send_goes_somewhere(const struct send *t)
 
 static bool same_address(const struct sock_addr *a, const struct sock_addr *b)
 {
-	return a->a.len_bytes == b->a.len_bytes &&
-	       memcmp(&a->a.sa, &b->a.sa, sizeof a->a.sa) == 0;
+	return a->a.len_bytes == b->a.len_bytes && memcmp(&a->a.sa, &b->a.sa, sizeof a->a.sa) == 0;
 }
 
 /* The message's destination becomes a question, unless it is that of an
@@ -150,8 +149,8 @@ static int prepare(struct request *r)
 	t->flags = (unsigned)(op == OP_SENDMSG ? args[2] : args[3]);
 	if (op == OP_SENDMMSG) {
 		t->vector = args[1];
-		t->asked_n = (unsigned)args[2] < SEND_VECTOR_MAX ? (unsigned)args[2]
-		                                                 : SEND_VECTOR_MAX;
+		t->asked_n =
+			(unsigned)args[2] < SEND_VECTOR_MAX ? (unsigned)args[2] : SEND_VECTOR_MAX;
 	}
 	r->flags = t->flags;
 	t->messages = calloc(t->asked_n ? t->asked_n : 1, sizeof *t->messages);

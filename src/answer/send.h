@@ -23,17 +23,17 @@
 struct send_message {
 	struct iovec *remote; /* pieces in the caller's memory; owned */
 	size_t remote_n;
-	size_t total_bytes;   /* as the caller asks for */
-	uint8_t *data;        /* the copy of what follows done_bytes; owned */
+	size_t total_bytes; /* as the caller asks for */
+	uint8_t *data;      /* the copy of what follows done_bytes; owned */
 	size_t data_bytes;
-	size_t map_bytes;     /* not 0: data is a mapping of its own */
-	uint8_t *control;     /* copied, descriptors already wary's; owned */
+	size_t map_bytes; /* not 0: data is a mapping of its own */
+	uint8_t *control; /* copied, descriptors already wary's; owned */
 	size_t control_bytes;
-	int *fds;             /* wary's, that control speaks of; owned */
+	int *fds; /* wary's, that control speaks of; owned */
 	size_t fds_n;
 	struct ucred *credentials; /* in control; NULL: none */
-	bool named;             /* the caller gave a destination … */
-	struct sock_addr *addr; /* … that matters; NULL: as connected */
+	bool named;                /* the caller gave a destination … */
+	struct sock_addr *addr;    /* … that matters; NULL: as connected */
 	struct sockaddr_un name;
 };
 

@@ -163,14 +163,15 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return 0;
 	if (a->a.kind == ADDR_IS_PATH)
 		return sockpath_question(r, a, class);
-	invariant(r->facts_n < REQUEST_FACTS_MAX);
 	know(r, s, a, class);
 	addr_text(&text, &a->a.facts);
 	a->text = buf_take(&text);
 	if (!a->text)
 		return -ERR_NOMEM;
-	f = &r->facts[r->facts_n++];
-	*f = (struct facts){.class = class, .object = a->text, .addr = a->a.facts};
+	f = request_add_fact(r, class, a->text);
+	if (!f)
+		return -ERR_NOMEM;
+	f->addr = a->a.facts;
 	return 0;
 }
 

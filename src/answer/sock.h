@@ -48,8 +48,8 @@ must_check int sock_kind(struct sock *s);
  * must follow.
  * @len_bytes: as the caller gave it.
  * @out: the address, owned by @s. */
-must_check int sock_read_addr(struct request *r, struct sock *s, uint64_t addr,
-                              uint64_t len_bytes, enum addr_use use, struct sock_addr **out);
+must_check int sock_read_addr(struct request *r, struct sock *s, uint64_t addr, uint64_t len_bytes,
+                              enum addr_use use, struct sock_addr **out);
 
 /** sock_drop_addr: takes the last address back. */
 void sock_drop_addr(struct request *r, struct sock *s);

@@ -29,8 +29,7 @@ static size_t question_of(const struct facts_addr *f, struct question *q)
 	              .nlmsg_flags = NLM_F_REQUEST},
 		.route = {.rtm_family = f->family == ADDR_INET ? AF_INET : AF_INET6,
 	                  .rtm_dst_len = (unsigned char)(ip_len * 8)},
-		.dst = {.rta_len = (unsigned short)(sizeof q->dst + ip_len),
-	                .rta_type = RTA_DST},
+		.dst = {.rta_len = (unsigned short)(sizeof q->dst + ip_len), .rta_type = RTA_DST},
 	};
 	memcpy(q->ip, f->ip, ip_len);
 	return len;

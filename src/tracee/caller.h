@@ -15,8 +15,8 @@
 /* Credentials as the kernel would use them for the caller's file access. */
 struct caller_creds {
 	uid_t fsuid, euid, ruid;
-	gid_t fsgid, egid;
-	uint64_t cap_effective;
+	gid_t fsgid, egid, rgid;
+	uint64_t cap_effective, cap_permitted;
 	gid_t groups[CALLER_GROUPS_MAX];
 	unsigned groups_n;
 	mode_t umask;

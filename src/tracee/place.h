@@ -47,13 +47,14 @@ enum place_flags {
 	                      absent, also behind a link that dangles */
 	PLACE_DIR = 4,     /* it must be a folder */
 	PLACE_EMPTY = 8,   /* an empty name means the base itself */
+	PLACE_IN_ROOT = 16, /* the base is the root, also of absolute names */
 };
 
 struct place {
 	/* Set by who fetched the name, before place_resolve. */
 	char text[PATH_MAX]; /* as the caller gave it */
-	int base_fd;     /* O_PATH of what a relative text starts from, owned;
-	                    -1 where the text is absolute and needs none */
+	int base_fd;     /* O_PATH of what the text starts from, owned; -1 where
+	                    it is absolute and starts from the caller's root */
 	/* The result. */
 	int error;       /* 0, or -errno that the kernel would give; -ENOENT with
 	                    a parent_fd: only the last name is missing */
