@@ -8,6 +8,7 @@ libwarypure_a_SOURCES = \
 	src/call/scalar.c \
 	src/net/addr.c \
 	src/net/cmsg.c \
+	src/net/config.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
@@ -64,6 +65,7 @@ libwary_a_SOURCES = \
 	src/net/diag.c \
 	src/net/local.c \
 	src/net/own.c \
+	src/net/registry.c \
 	src/pool.c \
 	src/supervise.c \
 	src/tracee/argv.c \
@@ -143,9 +145,11 @@ wary_headers = \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
+	src/net/config.h \
 	src/net/diag.h \
 	src/net/local.h \
 	src/net/own.h \
+	src/net/registry.h \
 	src/policy/arena.h \
 	src/policy/check.h \
 	src/policy/explain.h \

@@ -6,7 +6,9 @@ unit_programs = \
 	tests/unit/base_own \
 	tests/unit/base_text \
 	tests/unit/net_addr \
-	tests/unit/net_own
+	tests/unit/net_config \
+	tests/unit/net_own \
+	tests/unit/net_registry
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -31,10 +33,18 @@ tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
 tests_unit_net_addr_LDADD = $(unit_libs)
 tests_unit_net_addr_CFLAGS = $(unit_cflags)
 tests_unit_net_addr_LDFLAGS = $(unit_ldflags)
+tests_unit_net_config_SOURCES = tests/unit/net_config.c
+tests_unit_net_config_LDADD = $(unit_libs)
+tests_unit_net_config_CFLAGS = $(unit_cflags)
+tests_unit_net_config_LDFLAGS = $(unit_ldflags)
 tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
+tests_unit_net_registry_LDADD = $(unit_libs)
+tests_unit_net_registry_CFLAGS = $(unit_cflags)
+tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
 fault_programs =
 fuzz_programs = \
 	tests/fuzz/text
