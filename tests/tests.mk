@@ -1,9 +1,14 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
 	tests/unit/base_text
+tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
+tests_unit_audit_session_LDADD = $(unit_libs)
+tests_unit_audit_session_CFLAGS = $(unit_cflags)
+tests_unit_audit_session_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
@@ -32,6 +37,7 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	docs/AUDIT.md \
 	tests/README.md \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/text/odd \
