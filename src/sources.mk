@@ -7,10 +7,36 @@ libwarypure_a_SOURCES = \
 	src/audit/record.c \
 	src/base/buf.c \
 	src/base/err.c \
-	src/base/text.c
+	src/base/text.c \
+	src/call/call.c \
+	src/call/decode.c \
+	src/call/scalar.c \
+	src/policy/arena.c \
+	src/policy/words.c
 libwary_a_SOURCES = \
+	src/answer/attr.c \
 	src/answer/families.c \
+	src/answer/fetch.c \
+	src/answer/hand.c \
+	src/answer/link.c \
+	src/answer/make.c \
+	src/answer/open.c \
+	src/answer/open_act.c \
+	src/answer/open_flags.c \
+	src/answer/remove.c \
+	src/answer/rename.c \
 	src/answer/reply.c \
+	src/answer/request.c \
+	src/answer/stat.c \
+	src/answer/state.c \
+	src/answer/times.c \
+	src/answer/wait.c \
+	src/answer/watch.c \
+	src/answer/xattr.c \
+	src/answer/xattr_get.c \
+	src/ask/notice.c \
+	src/ask/rule.c \
+	src/ask/wording.c \
 	src/audit/append.c \
 	src/audit/audit.c \
 	src/audit/batch.c \
@@ -22,6 +48,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/recover.c \
+	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
@@ -30,12 +57,59 @@ libwary_a_SOURCES = \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/folders.c \
+	src/cmd/paths.c \
 	src/cmd/policy.c \
-	src/cmd/run.c
+	src/cmd/project.c \
+	src/cmd/resolvers.c \
+	src/cmd/run.c \
+	src/cmd/sources.c \
+	src/cmd/trust.c \
+	src/cmd/world.c \
+	src/pool.c \
+	src/supervise.c \
+	src/tracee/argv.c \
+	src/tracee/caller.c \
+	src/tracee/canon.c \
+	src/tracee/fd.c \
+	src/tracee/image.c \
+	src/tracee/lineage.c \
+	src/tracee/lineage_entry.c \
+	src/tracee/maps.c \
+	src/tracee/mem.c \
+	src/tracee/place.c \
+	src/tracee/procfs.c \
+	src/tracee/regs.c \
+	src/tracee/stack.c \
+	src/tracee/startup.c \
+	src/tracee/walk.c \
+	src/tracee/wear.c \
+	src/trap/boundary.c \
+	src/trap/command.c \
+	src/trap/exec.c \
+	src/trap/filter.c \
+	src/trap/guardian.c \
+	src/trap/inherit.c \
+	src/trap/launch.c \
+	src/trap/notify.c \
+	src/trap/privilege.c \
+	src/trap/tree.c \
+	src/trap/trial.c
 wary_headers = \
 	src/answer/families.h \
+	src/answer/fetch.h \
+	src/answer/hand.h \
+	src/answer/open.h \
+	src/answer/open_flags.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/times.h \
+	src/answer/wait.h \
+	src/answer/xattr.h \
+	src/ask/ask.h \
+	src/ask/notice.h \
+	src/ask/rule.h \
+	src/ask/wording.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
@@ -52,6 +126,9 @@ wary_headers = \
 	src/audit/ratchet.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/report.h \
+	src/audit/report.html \
+	src/audit/report.js \
 	src/audit/rows.h \
 	src/audit/schema.h \
 	src/audit/store.h \
@@ -64,14 +141,58 @@ wary_headers = \
 	src/base/own.h \
 	src/base/text.h \
 	src/call/call.h \
+	src/call/decode.h \
 	src/call/family.def \
+	src/call/index.h \
 	src/call/op.h \
+	src/call/scalar.def \
+	src/call/scalar.h \
+	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/folders.h \
+	src/cmd/paths.h \
+	src/cmd/project.h \
+	src/cmd/resolvers.h \
+	src/cmd/sources.h \
+	src/cmd/trust.h \
+	src/cmd/world.h \
+	src/policy/arena.h \
+	src/policy/check.h \
+	src/policy/explain.h \
 	src/policy/facts.h \
 	src/policy/policy.h \
+	src/policy/report.h \
+	src/policy/settings.h \
 	src/policy/verdict.h \
+	src/policy/words.h \
+	src/policy/world.h \
+	src/pool.h \
 	src/supervise.h \
+	src/tracee/argv.h \
 	src/tracee/caller.h \
+	src/tracee/canon.h \
+	src/tracee/fd.h \
+	src/tracee/image.h \
 	src/tracee/lineage.h \
+	src/tracee/lineage_entry.h \
+	src/tracee/maps.h \
 	src/tracee/mem.h \
-	src/tracee/place.h
+	src/tracee/place.h \
+	src/tracee/procfs.h \
+	src/tracee/regs.h \
+	src/tracee/stack.h \
+	src/tracee/startup.h \
+	src/tracee/walk.h \
+	src/tracee/wear.h \
+	src/trap/boundary.h \
+	src/trap/command.h \
+	src/trap/confine.def \
+	src/trap/exec.h \
+	src/trap/filter.h \
+	src/trap/guardian.h \
+	src/trap/inherit.h \
+	src/trap/launch.h \
+	src/trap/notify.h \
+	src/trap/privilege.h \
+	src/trap/tree.h \
+	src/trap/trial.h

@@ -27,36 +27,39 @@ struct supervisor {
 	struct audit *audit;
 	struct lineage *lineage;
 	struct ask *ask;
-	struct secrets *secrets;    /* secret/grant.h */
-	struct listeners *own;      /* net/own.h: what the session listens on */
-	dev_t proc_dev;             /* device of /proc */
-	ino_t root_ino;             /* wary's own root */
+	struct notice *notice;
+	struct stacks *stacks;   /* tracee/stack.h */
+	struct secrets *secrets; /* secret/grant.h */
+	struct listeners *own;   /* net/own.h: what the session listens on */
+	dev_t proc_dev;          /* device of /proc */
+	ino_t root_ino;          /* wary's own root */
 	dev_t root_dev;
 	mode_t umask_start;
-	_Atomic bool umask_changed; /* some caller has called umask */
-	_Atomic bool creds_changed; /* some caller has changed ids or caps */
-	_Atomic bool root_changed;  /* some caller may have another root */
+	_Atomic bool umask_changed;     /* some caller has called umask */
+	_Atomic bool creds_changed;     /* some caller has changed ids or caps */
+	_Atomic bool root_changed;      /* some caller may have another root */
 	const char *const *floor_paths; /* wary's own files: never the tree's */
-	bool learn;                 /* --learn: record and allow, but the floor */
-	int stop_fd;                /* eventfd: written when the tree must end */
-	struct pool *pool;          /* supervise.c's own */
+	bool learn;                     /* --learn: record and allow, but the floor */
+	int stop_fd;                    /* eventfd: written when the tree must end */
+	struct pool *pool;              /* supervise.c's own */
 };
 
 /* One worker thread's own state. */
 struct worker {
 	struct supervisor *sup;
 	int index;
-	int proc_self_fd_dir;   /* O_PATH of this thread's fd folder */
+	int proc_self_fd_dir; /* O_PATH of this thread's fd folder */
 	mode_t umask_now;
 	uid_t fsuid_now;
 	gid_t fsgid_now;
-	void *creds_now;        /* tracee/wear.c: groups and capabilities worn */
+	void *creds_now; /* tracee/wear.c: groups and capabilities worn */
 	/* Set while in a call that may block, for the watcher (law 12). */
 	_Atomic uint64_t blocking_id;
 	_Atomic pid_t blocking_tid;
-	_Atomic bool cancelled;     /* the call must end: EINTR seen */
-	_Atomic bool interrupted;   /* … because the caller has a signal */
-	struct request *request;    /* buffers, reused */
+	_Atomic bool cancelled;   /* the call must end: EINTR seen */
+	_Atomic bool interrupted; /* … because the caller has a signal */
+	_Atomic bool patient;     /* signals do not end it: a question waits */
+	struct request *request;  /* buffers, reused */
 };
 
 /** worker_block_begin: this worker may now block for the caller: another takes

@@ -6,7 +6,7 @@ static const char *const texts[] = {
 	[SQL_STRING] = "INSERT INTO string VALUES (?,?,?,?)",
 	[SQL_ACTOR] = "INSERT INTO actor VALUES (?,?,?,?,?,?,?)",
 	[SQL_ACT] = "INSERT INTO act VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-	[SQL_DETAIL] = "INSERT INTO detail VALUES (?,?,?,?,?,?,?)",
+	[SQL_DETAIL] = "INSERT INTO detail VALUES (?,?,?,?,?,?,?,?)",
 	[SQL_EVENT] = "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?)",
 	[SQL_CLOSING] = "INSERT INTO closing VALUES (?,?,?,?,?,?,?,?,?,?)",
 	[SQL_CHECKPOINT] = "INSERT INTO checkpoint VALUES"
@@ -154,6 +154,7 @@ int store_put_detail(struct store *s, const struct rows_detail *row, int64_t mar
 	bind_id(&b, row->object2);
 	bind_id(&b, row->cwd);
 	bind_id(&b, row->argv);
+	bind_id(&b, row->stack);
 	if (row->has_sha256)
 		bind_blob(&b, row->sha256, sizeof row->sha256);
 	else

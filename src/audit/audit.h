@@ -50,6 +50,7 @@ struct audit_event {
 	uint64_t flags;        /* open flags, signal number…: per syscall */
 	const uint8_t *sha256; /* image or package, 32 bytes, or NULL */
 	int reason;            /* AUDIT_SESSION, AUDIT_LIMIT: code */
+	const char *stack;     /* AUDIT_QUESTION: the caller's call stack, or NULL */
 };
 
 struct audit_source {

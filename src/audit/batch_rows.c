@@ -65,7 +65,7 @@ static int string_id(struct batch *b, const struct record *r, enum record_text w
 	*id = intern_find(b->strings, &key);
 	if (*id)
 		return 0;
-	cut = which == RECORD_ARGV ? 0 : prefix_bytes(text, len);
+	cut = which == RECORD_ARGV || which == RECORD_STACK ? 0 : prefix_bytes(text, len);
 	if (cut)
 		err = string_part(b, 0, text, 0, cut, &folder);
 	if (!err)
@@ -188,9 +188,11 @@ static int detail_id(struct batch *b, const struct record *r, uint64_t *id)
 		err = string_id(b, r, RECORD_CWD, &row.cwd);
 	if (!err)
 		err = string_id(b, r, RECORD_ARGV, &row.argv);
+	if (!err)
+		err = string_id(b, r, RECORD_STACK, &row.stack);
 	if (err)
 		return err;
-	if (!row.object2 && !row.cwd && !row.argv && !row.reason && !row.has_sha256)
+	if (!row.object2 && !row.cwd && !row.argv && !row.stack && !row.reason && !row.has_sha256)
 		return 0;
 	if (row.has_sha256)
 		memcpy(row.sha256, r->head.sha256, sizeof row.sha256);

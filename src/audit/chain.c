@@ -162,6 +162,7 @@ void chain_detail(struct chain_hash *chain, const struct rows_detail *row)
 	leaf_u64(&l, row->object2);
 	leaf_u64(&l, row->cwd);
 	leaf_u64(&l, row->argv);
+	leaf_u64(&l, row->stack);
 	leaf_u64(&l, (uint64_t)row->reason);
 	leaf_bytes(&l, &has, 1);
 	if (has)

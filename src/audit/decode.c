@@ -61,7 +61,7 @@ int record_decode(struct record *out, const void *bytes, size_t len_bytes)
 	left = len_bytes - sizeof out->head;
 	if (out->head.kind > AUDIT_SESSION || out->head.class >= CLASS_COUNT ||
 	    out->head.answer > ANSWER_KILL ||
-	    out->head.bits & ~(RECORD_BY_HUMAN | RECORD_HAS_SHA256) || out->head.reserved)
+	    out->head.bits & ~(RECORD_BY_HUMAN | RECORD_HAS_SHA256))
 		return -ERR_FORMAT;
 	for (unsigned i = 0; i < RECORD_TEXTS; i++) {
 		size_t len = out->head.len_bytes[i];

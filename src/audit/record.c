@@ -96,6 +96,7 @@ int record_from_event(struct record *out, const struct audit_event *e, const cha
 		[RECORD_ARGV] = argv,
 		[RECORD_RULE_FILE] = e->rule_file,
 		[RECORD_RULE_TEXT] = e->rule_text,
+		[RECORD_STACK] = e->stack,
 	};
 	struct record_head *h = &out->head;
 

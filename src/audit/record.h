@@ -35,6 +35,7 @@ enum record_text {
 	RECORD_ARGV, /* quoted */
 	RECORD_RULE_FILE,
 	RECORD_RULE_TEXT,
+	RECORD_STACK,
 	RECORD_TEXTS
 };
 
@@ -52,7 +53,6 @@ struct record_head {
 	uint8_t kind, class, answer, bits;
 	uint32_t len_bytes[RECORD_TEXTS]; /* without the NUL; RECORD_NO_TEXT: none */
 	uint8_t sha256[32];
-	uint32_t reserved;
 };
 #define RECORD_NO_TEXT UINT32_MAX
 _Static_assert(sizeof(struct record_head) == 120, "no padding in the journal");

@@ -53,7 +53,7 @@ struct rows_act {
 };
 
 struct rows_detail {
-	uint64_t id, object2, cwd, argv;
+	uint64_t id, object2, cwd, argv, stack;
 	int64_t reason;
 	bool has_sha256;
 	uint8_t sha256[32];

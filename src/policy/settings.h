@@ -1,0 +1,65 @@
+/* Statements of a policy that are not rules: limits, audit, environment. */
+#ifndef WARY_POLICY_SETTINGS_H
+#define WARY_POLICY_SETTINGS_H
+
+#include "policy/policy.h"
+
+/* `limit`: the session's (law 27): of one text the later holds, across
+ * sources the smaller; what is listed here is in force. */
+struct policy_limit {
+	const char *name; /* "wall", "memory"… */
+	uint64_t amount;  /* seconds, bytes, bytes a second, or a count */
+	const char *in;   /* canonical path pattern, or NULL */
+	const char *then; /* "stop", "deny", "ask", "pause" */
+	const char *file;
+	unsigned line;
+};
+size_t policy_limit_count(const struct policy *p);
+const struct policy_limit *policy_limit_at(const struct policy *p, size_t i);
+
+/* `audit`: the classes of which allowed decisions get no row of their own. */
+struct policy_audit {
+	unsigned count; /* a counter instead: bits 1 << CLASS_ */
+	unsigned off;   /* nothing */
+	bool sync;      /* every record on disk before its effect */
+};
+const struct policy_audit *policy_audit_of(const struct policy *p);
+
+/** policy_env_keeps: whether a variable stays in the tree's environment: the
+ * last of `env pass` and `env drop` that matches decides; kept without one. */
+bool policy_env_keeps(const struct policy *p, const char *name);
+
+/* `env set NAME = word`. */
+struct policy_env_set {
+	const char *name, *value;
+};
+size_t policy_env_set_count(const struct policy *p);
+const struct policy_env_set *policy_env_set_at(const struct policy *p, size_t i);
+
+/** policy_tmp_private: whether `tmp private` is in force. */
+bool policy_tmp_private(const struct policy *p);
+
+/** policy_tenant: the tenant whose policy decides as well, or NULL. */
+const char *policy_tenant(const struct policy *p);
+
+/* One rule as it is in force, with its resolved objects; for `show`. */
+struct policy_rule {
+	const char *source; /* "machine", "tenant", "policy", "answers", "floor" */
+	const char *file;
+	unsigned line;
+	enum policy_answer answer;
+	bool is_final;
+	unsigned classes;           /* bits 1 << CLASS_ */
+	const char *text;           /* verdict, classes, objects and conditions as written */
+	const char *because;        /* or NULL */
+	const char *const *objects; /* as matched, NULL-terminated; none: all */
+	size_t objects_n;
+};
+size_t policy_rule_count(const struct policy *p);
+/** policy_rule_at: fills @out; its strings live as long as the policy. */
+void policy_rule_at(const struct policy *p, size_t i, struct policy_rule *out);
+/** policy_default_of: the default verdict of a class by the user's text; -1:
+ * no default reaches it (law 4). */
+int policy_default_of(const struct policy *p, enum policy_class class);
+
+#endif
