@@ -11,22 +11,37 @@ libwarypure_a_SOURCES = \
 	src/call/call.c \
 	src/call/decode.c \
 	src/call/scalar.c \
+	src/net/addr.c \
+	src/net/cmsg.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
+	src/answer/attribute.c \
+	src/answer/bind.c \
+	src/answer/connect.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/hand.c \
 	src/answer/link.c \
+	src/answer/listen.c \
 	src/answer/make.c \
+	src/answer/member.c \
+	src/answer/message.c \
 	src/answer/open.c \
 	src/answer/open_act.c \
 	src/answer/open_flags.c \
+	src/answer/owner.c \
+	src/answer/pen.c \
+	src/answer/process.c \
+	src/answer/refuse.c \
 	src/answer/remove.c \
 	src/answer/rename.c \
 	src/answer/reply.c \
 	src/answer/request.c \
+	src/answer/send.c \
+	src/answer/sock.c \
+	src/answer/sockpath.c \
 	src/answer/stat.c \
 	src/answer/state.c \
 	src/answer/times.c \
@@ -66,6 +81,9 @@ libwary_a_SOURCES = \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
 	src/cmd/world.c \
+	src/net/diag.c \
+	src/net/local.c \
+	src/net/own.c \
 	src/pool.c \
 	src/supervise.c \
 	src/tracee/argv.c \
@@ -99,10 +117,16 @@ wary_headers = \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/hand.h \
+	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
+	src/answer/pen.h \
+	src/answer/process.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/send.h \
+	src/answer/sock.h \
+	src/answer/sockpath.h \
 	src/answer/times.h \
 	src/answer/wait.h \
 	src/answer/xattr.h \
@@ -156,6 +180,11 @@ wary_headers = \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
 	src/cmd/world.h \
+	src/net/addr.h \
+	src/net/cmsg.h \
+	src/net/diag.h \
+	src/net/local.h \
+	src/net/own.h \
 	src/policy/arena.h \
 	src/policy/check.h \
 	src/policy/explain.h \

@@ -198,8 +198,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	/* Neither time to be changed: the kernel does not even look. */
 	if (p->error != 0 || (t && t->nothing))
 		return;
-	if (r->call->row->op == OP_TRUNCATE &&
-	    is_over_limit(r, p, fetch_arg(r, ROLE_LENGTH))) {
+	if (r->call->row->op == OP_TRUNCATE && is_over_limit(r, p, fetch_arg(r, ROLE_LENGTH))) {
 		r->reply.value = -EFBIG;
 		r->reply.signal = SIGXFSZ;
 		return;

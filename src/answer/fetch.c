@@ -95,9 +95,9 @@ int fetch_end(struct request *r, unsigned need)
 /* What any listing of processes looks at: not worth a line on the terminal. */
 static bool is_harmless(const struct place *p)
 {
-	static const char *const names[] = {"",        "/stat",    "/status", "/statm",
-	                                    "/cmdline", "/comm",   "/cgroup", "/loginuid",
-	                                    "/wchan",  "/sessionid", "/task", "/ns"};
+	static const char *const names[] = {"",         "/stat",      "/status", "/statm",
+	                                    "/cmdline", "/comm",      "/cgroup", "/loginuid",
+	                                    "/wchan",   "/sessionid", "/task",   "/ns"};
 	const char *below;
 
 	if (canon_proc_pid(p->canon, &below) == 0)
@@ -190,14 +190,9 @@ int fetch_place_of_object(struct request *r)
 
 struct facts *state(struct request *r, enum policy_class class, const struct place *p)
 {
-	struct facts *f;
+	struct facts *f = request_add_fact(r, class, p->canon);
 
-	invariant(r->facts_n < REQUEST_FACTS_MAX);
-	f = &r->facts[r->facts_n++];
-	*f = (struct facts){
-		.class = class,
-		.object = p->canon,
-	};
+	invariant(f != NULL);
 	if (p->fd >= 0 && !p->unnamed) {
 		f->object_is_dir = S_ISDIR(p->st.st_mode);
 		f->dev = p->st.st_dev;
@@ -209,16 +204,16 @@ struct facts *state(struct request *r, enum policy_class class, const struct pla
 int state_links(struct request *r, enum policy_class class, const struct place *p)
 {
 	for (unsigned i = 0; i < p->links_n; i++) {
-		struct facts f = {.class = class, .object = p->links[i], .via_link = true};
+		struct facts *f = request_add_fact(r, class, p->links[i]);
 		struct verdict v;
 
-		lineage_facts(r->caller.program, &f);
-		policy_decide(r->sup->policy, &f, &v);
-		if (v.answer == ANSWER_ALLOW || v.is_default)
-			continue;
-		if (r->facts_n == REQUEST_FACTS_MAX)
+		if (!f)
 			return -ERR_BOUND;
-		r->facts[r->facts_n++] = f;
+		f->via_link = true;
+		lineage_facts(r->caller.program, f);
+		policy_decide(r->sup->policy, f, &v);
+		if (v.answer == ANSWER_ALLOW || v.is_default)
+			r->facts_n--; /* nothing speaks of it: no question */
 	}
 	return 0;
 }
@@ -231,11 +226,7 @@ int state_failed(struct request *r, const struct place *p)
 
 void state_call(struct request *r)
 {
-	struct facts *f;
-
-	invariant(r->facts_n < REQUEST_FACTS_MAX);
-	f = &r->facts[r->facts_n++];
-	*f = (struct facts){.class = CLASS_SYSCALL, .object = r->call->row->name};
+	invariant(request_add_fact(r, CLASS_SYSCALL, r->call->row->name) != NULL);
 }
 
 void fetch_last_name(const struct place *p, char out[PLACE_NAME_MAX + 1])

@@ -30,8 +30,8 @@ must_check int fetch_bytes(struct request *r, enum call_role role, void *out, si
  * @path: ROLE_PATH or ROLE_PATH2.  @dirfd: ROLE_DIRFD or ROLE_DIRFD2; a row
  *   without it means the caller's working folder.
  * @flags: PLACE_EMPTY where an empty name is allowed. */
-must_check int fetch_name(struct request *r, unsigned i, enum call_role path,
-                          enum call_role dirfd, unsigned flags);
+must_check int fetch_name(struct request *r, unsigned i, enum call_role path, enum call_role dirfd,
+                          unsigned flags);
 
 /** fetch_base: the same for a name whose text is in target.place[i] already. */
 must_check int fetch_base(struct request *r, unsigned i, enum call_role dirfd, unsigned flags);
@@ -56,7 +56,7 @@ must_check int fetch_one(struct request *r, unsigned flags, unsigned need);
 must_check int fetch_place_of_object(struct request *r);
 
 /** state: one question about the object of a place. Returns it, never NULL:
- * more than there is room for aborts, since each family knows how many it has. */
+ * without memory wary ends, and the tree with it. */
 struct facts *state(struct request *r, enum policy_class class, const struct place *p);
 
 /** state_links: the links that were followed, each under its own name (law 11):

@@ -19,7 +19,7 @@ struct hand {
 	bool tree_caps_known;
 	uint64_t tree_caps; /* of a root tree that has changed nothing */
 	struct caller_creds creds;
-	bool creds_seen;    /* of this request's caller */
+	bool creds_seen; /* of this request's caller */
 };
 
 static int read_setting(const char *path)
@@ -82,8 +82,8 @@ int hand_fetch(struct request *r, unsigned need)
 		return -ERR_NOMEM;
 	h->creds_seen = false;
 	h->creds.umask = r->sup->umask_start;
-	if (!mask && !(r->sup->as_root &&
-	               (atomic_load(&r->sup->creds_changed) || !h->tree_caps_known)))
+	if (!mask &&
+	    !(r->sup->as_root && (atomic_load(&r->sup->creds_changed) || !h->tree_caps_known)))
 		return 0;
 	err = caller_creds_of(r->call->tid, &h->creds, &tgid);
 	if (err != 0)

@@ -9,8 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -228,8 +228,7 @@ static bool is_elsewhere(int fd, const struct stat *st)
 {
 	struct statfs fs;
 
-	return major(st->st_dev) == 0 &&
-	       (fstatfs(fd, &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC);
+	return major(st->st_dev) == 0 && (fstatfs(fd, &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC);
 }
 
 /* The name that was judged by its text, if no link is met on its way. */
@@ -267,7 +266,8 @@ static int check_truncate(int fd)
 		return -errno;
 	if (sx.stx_attributes & STATX_ATTR_APPEND)
 		return -EPERM;
-	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) && sx.stx_size > 0 ? -EPERM : 0;
+	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) && sx.stx_size > 0 ? -EPERM
+	                                                                                : 0;
 }
 
 /* Emptying a file needs the right to write it, also where it is opened for
@@ -281,7 +281,7 @@ static int prepare_truncate(struct request *r, const struct place *p, int fd)
 	if (err != 0 || (r->flags & O_ACCMODE) != O_RDONLY)
 		return err;
 	hand_self_path(p->fd, path);
-	writable = open(path, O_WRONLY | O_NONBLOCK | OWN);
+	writable = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	return writable < 0 ? -errno : 0;
 }
 

@@ -5,13 +5,13 @@
 #include <linux/openat2.h>
 
 #define WILL_CREATE (O_CREAT | __O_TMPFILE)
-#define KNOWN                                                                                      \
-	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
-	 O_DSYNC | O_ASYNC | O_DIRECT | OPEN_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |    \
+#define KNOWN                                                                                   \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |   \
+	 O_DSYNC | O_ASYNC | O_DIRECT | OPEN_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | \
 	 O_CLOEXEC | O_PATH | __O_TMPFILE)
 #define WITH_PATH (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
-#define RESOLVES                                                                                   \
-	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
+#define RESOLVES                                                                           \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
 	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
 #define MODES 07777u
 

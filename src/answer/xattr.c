@@ -95,10 +95,9 @@ int xattr_fetch_object(struct request *r)
 	if (at & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
 	if (!call_arg(r->call, ROLE_FD, &fd))
-		return fetch_one(r,
-		                 (follow ? PLACE_FOLLOW : 0) |
-		                         (at & AT_EMPTY_PATH ? PLACE_EMPTY : 0),
-		                 HAND_IDS);
+		return fetch_one(
+			r, (follow ? PLACE_FOLLOW : 0) | (at & AT_EMPTY_PATH ? PLACE_EMPTY : 0),
+			HAND_IDS);
 	err = fetch_object(r, ROLE_FD);
 	if (err == 0)
 		err = fetch_end(r, HAND_IDS);

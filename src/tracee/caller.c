@@ -102,8 +102,7 @@ int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid)
 	unsigned ids[4];
 
 	/* A task that is ending has no umask any more, and no call either. */
-	if (!mask || !tgid_line || !uid_line || !gid_line || !groups || !caps ||
-	    !permitted)
+	if (!mask || !tgid_line || !uid_line || !gid_line || !groups || !caps || !permitted)
 		return -ERR_FORMAT;
 	out->umask = (mode_t)strtoul(mask, NULL, 8) & 0777;
 	*tgid = (pid_t)strtol(tgid_line, NULL, 10);

@@ -100,8 +100,7 @@ static void judge_fs(struct place *p, struct place_env *env)
 
 static int name_object(struct place *p, struct place_env *env)
 {
-	return canon_of_fd(env->self_fd_dir, p->fd, &p->st, p->canon, sizeof p->canon,
-	                   &p->unnamed);
+	return canon_of_fd(env->self_fd_dir, p->fd, &p->st, p->canon, sizeof p->canon, &p->unnamed);
 }
 
 void place_of_fd(struct place *p, struct place_env *env, int fd)

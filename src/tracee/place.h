@@ -30,11 +30,11 @@
 /* Through whose eyes: the caller's. */
 struct place_env {
 	pid_t tid;
-	pid_t tgid;          /* 0 until it is needed: then looked up */
-	uid_t fsuid;         /* for the rules about links in sticky folders */
-	int root_fd;         /* O_PATH of the caller's root, borrowed */
-	int self_fd_dir;     /* O_PATH of wary's /proc/self/fd, borrowed */
-	dev_t proc_dev;      /* of /proc */
+	pid_t tgid;           /* 0 until it is needed: then looked up */
+	uid_t fsuid;          /* for the rules about links in sticky folders */
+	int root_fd;          /* O_PATH of the caller's root, borrowed */
+	int self_fd_dir;      /* O_PATH of wary's /proc/self/fd, borrowed */
+	dev_t proc_dev;       /* of /proc */
 	bool protected_links; /* fs.protected_symlinks */
 	/* Whether a process or thread is one of the tree's. */
 	bool (*in_tree)(void *ctx, pid_t pid);
@@ -42,41 +42,41 @@ struct place_env {
 };
 
 enum place_flags {
-	PLACE_FOLLOW = 1,  /* a link as the last component is followed */
-	PLACE_PARENT = 2,  /* parent_fd and name are wanted; the object may be
+	PLACE_FOLLOW = 1,   /* a link as the last component is followed */
+	PLACE_PARENT = 2,   /* parent_fd and name are wanted; the object may be
 	                      absent, also behind a link that dangles */
-	PLACE_DIR = 4,     /* it must be a folder */
-	PLACE_EMPTY = 8,   /* an empty name means the base itself */
+	PLACE_DIR = 4,      /* it must be a folder */
+	PLACE_EMPTY = 8,    /* an empty name means the base itself */
 	PLACE_IN_ROOT = 16, /* the base is the root, also of absolute names */
 };
 
 struct place {
 	/* Set by who fetched the name, before place_resolve. */
 	char text[PATH_MAX]; /* as the caller gave it */
-	int base_fd;     /* O_PATH of what the text starts from, owned; -1 where
+	int base_fd;         /* O_PATH of what the text starts from, owned; -1 where
 	                    it is absolute and starts from the caller's root */
 	/* The result. */
-	int error;       /* 0, or -errno that the kernel would give; -ENOENT with
+	int error;                    /* 0, or -errno that the kernel would give; -ENOENT with
 	                    a parent_fd: only the last name is missing */
-	int fd;          /* O_PATH of the object, owned; -1 if absent */
-	int parent_fd;   /* O_PATH of the folder, owned; -1 if not asked for */
-	char name[PLACE_NAME_MAX]; /* last component within parent_fd; may be
+	int fd;                       /* O_PATH of the object, owned; -1 if absent */
+	int parent_fd;                /* O_PATH of the folder, owned; -1 if not asked for */
+	char name[PLACE_NAME_MAX];    /* last component within parent_fd; may be
 	                    ".", ".." or "/" */
-	bool slash;      /* the name was written with a slash at its end */
-	struct stat st;  /* of the object, where fd >= 0 */
-	char canon[PLACE_CANON_MAX]; /* canonical name, also of what is absent:
+	bool slash;                   /* the name was written with a slash at its end */
+	struct stat st;               /* of the object, where fd >= 0 */
+	char canon[PLACE_CANON_MAX];  /* canonical name, also of what is absent:
 	                    the deepest folder that exists, then the rest */
 	char *links[PLACE_LINKS_MAX]; /* canonical names of links followed */
 	unsigned links_n;
-	bool textual;    /* canon is the text as given, not yet resolved: the
+	bool textual; /* canon is the text as given, not yet resolved: the
 	                    effect must use RESOLVE_NO_SYMLINKS */
 	/* Objects without a name: pipes, sockets, memfds, namespaces. */
-	bool unnamed;    /* canon is "pipe:[4711]" and the like */
+	bool unnamed; /* canon is "pipe:[4711]" and the like */
 	/* The last magic link on the way, or the procfs folder it lies in. */
-	pid_t proc_pid;  /* whose folder in /proc; 0: none */
-	int proc_fd;     /* N of /proc/PID/fd/N; -1: another kind */
-	bool proc_own;   /* the caller's own process */
-	bool outside;    /* belongs to a process outside the tree: refuse */
+	pid_t proc_pid; /* whose folder in /proc; 0: none */
+	int proc_fd;    /* N of /proc/PID/fd/N; -1: another kind */
+	bool proc_own;  /* the caller's own process */
+	bool outside;   /* belongs to a process outside the tree: refuse */
 };
 
 void place_init(struct place *p);

@@ -124,8 +124,7 @@ int walk_name_rest(struct walk *w)
 	}
 	if (fstat(w->cur, &st) != 0)
 		return -errno;
-	err = canon_of_fd(w->env->self_fd_dir, w->cur, &st, p->canon, sizeof p->canon,
-	                  &p->unnamed);
+	err = canon_of_fd(w->env->self_fd_dir, w->cur, &st, p->canon, sizeof p->canon, &p->unnamed);
 	if (err != 0 || p->unnamed)
 		return err;
 	err = canon_join(p->canon, sizeof p->canon, w->rest);

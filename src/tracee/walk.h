@@ -8,16 +8,16 @@
 struct walk {
 	struct place *p;
 	struct place_env *env;
-	unsigned flags;    /* enum place_flags */
-	uint64_t resolve;  /* RESOLVE_ bits */
-	int cur;           /* the folder that was reached; borrowed or hold */
-	int hold;          /* owned; -1 */
-	int scope;         /* root for RESOLVE_BENEATH and IN_ROOT; -1: none */
-	const char *rest;  /* of the name, from cur */
-	char *memory;      /* that rest is in, once a link was followed */
+	unsigned flags;   /* enum place_flags */
+	uint64_t resolve; /* RESOLVE_ bits */
+	int cur;          /* the folder that was reached; borrowed or hold */
+	int hold;         /* owned; -1 */
+	int scope;        /* root for RESOLVE_BENEATH and IN_ROOT; -1: none */
+	const char *rest; /* of the name, from cur */
+	char *memory;     /* that rest is in, once a link was followed */
 	unsigned followed;
-	bool untouched;    /* no link met: the text is the way that was gone */
-	bool jumped;       /* the link last followed was a magic one */
+	bool untouched; /* no link met: the text is the way that was gone */
+	bool jumped;    /* the link last followed was a magic one */
 };
 
 void walk_begin(struct walk *w, struct place *p, struct place_env *env, unsigned flags,
