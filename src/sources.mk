@@ -9,6 +9,14 @@ libwarypure_a_SOURCES = \
 	src/net/addr.c \
 	src/net/cmsg.c \
 	src/net/config.c \
+	src/package/args.c \
+	src/package/list.c \
+	src/package/project.c \
+	src/package/recognise.c \
+	src/package/source.c \
+	src/package/spec.c \
+	src/package/tool.c \
+	src/package/tools.c \
 	src/policy/arena.c \
 	src/policy/words.c
 libwary_a_SOURCES = \
@@ -16,8 +24,10 @@ libwary_a_SOURCES = \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
+	src/answer/fixed.c \
 	src/answer/hand.c \
 	src/answer/link.c \
 	src/answer/listen.c \
@@ -30,6 +40,7 @@ libwary_a_SOURCES = \
 	src/answer/owner.c \
 	src/answer/pen.c \
 	src/answer/process.c \
+	src/answer/program.c \
 	src/answer/refuse.c \
 	src/answer/remove.c \
 	src/answer/rename.c \
@@ -73,8 +84,10 @@ libwary_a_SOURCES = \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
 	src/tracee/image.c \
+	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
 	src/tracee/place.c \
@@ -98,12 +111,14 @@ libwary_a_SOURCES = \
 wary_headers = \
 	src/answer/families.h \
 	src/answer/fetch.h \
+	src/answer/fixed.h \
 	src/answer/hand.h \
 	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
 	src/answer/pen.h \
 	src/answer/process.h \
+	src/answer/program.h \
 	src/answer/reply.h \
 	src/answer/request.h \
 	src/answer/send.h \
@@ -150,6 +165,14 @@ wary_headers = \
 	src/net/local.h \
 	src/net/own.h \
 	src/net/registry.h \
+	src/package/args.h \
+	src/package/list.h \
+	src/package/package.h \
+	src/package/project.h \
+	src/package/source.h \
+	src/package/spec.h \
+	src/package/tool.h \
+	src/package/tools.h \
 	src/policy/arena.h \
 	src/policy/check.h \
 	src/policy/explain.h \
@@ -167,6 +190,7 @@ wary_headers = \
 	src/tracee/canon.h \
 	src/tracee/fd.h \
 	src/tracee/image.h \
+	src/tracee/ldso.h \
 	src/tracee/lineage.h \
 	src/tracee/lineage_entry.h \
 	src/tracee/maps.h \
