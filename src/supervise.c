@@ -204,7 +204,7 @@ static void answer(struct request *r, struct receipt *receipt)
 	if (y->fd >= 0 && y->value < 0 && y->undo_parent_fd >= 0)
 		(void)unlinkat(y->undo_parent_fd, y->undo_name, 0);
 	fd_drop(&y->fd);
-	if (audit_outcome(r->sup->audit, receipt, y->value) != 0) {
+	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
 		y->value = -EIO;
 		y->proceed = false;
 		stop_tree(r->sup);
@@ -352,6 +352,11 @@ static bool handle_call(struct request *r)
 
 	if (err == -ERR_GONE)
 		return false; /* nobody is left to be answered; nothing was done */
+	if (err == 0 && r->facts_n == 0) {
+		families[r->call->row->family]->act(r, NULL);
+		answer(r, NULL);
+		return false;
+	}
 	if (err != 0) {
 		judge_without_rule(r, err, &j);
 	} else {

@@ -19,4 +19,12 @@ const struct family *const families[FAMILY_COUNT] = {
 	[FAMILY_chdir] = &family_chdir,
 	[FAMILY_creds] = &family_creds,
 	[FAMILY_watch] = &family_watch,
+	[FAMILY_connect] = &family_connect,
+	[FAMILY_bind] = &family_bind,
+	[FAMILY_listen] = &family_listen,
+	[FAMILY_send] = &family_send,
+	[FAMILY_process] = &family_process,
+	[FAMILY_fcntl] = &family_fcntl,
+	[FAMILY_ioctl] = &family_ioctl,
+	[FAMILY_refuse] = &family_refuse,
 };

@@ -19,5 +19,13 @@ extern const struct family family_statfs;
 extern const struct family family_chdir;
 extern const struct family family_creds;
 extern const struct family family_watch;
+extern const struct family family_connect;
+extern const struct family family_bind;
+extern const struct family family_listen;
+extern const struct family family_send;
+extern const struct family family_process;
+extern const struct family family_fcntl;
+extern const struct family family_ioctl;
+extern const struct family family_refuse;
 
 #endif
