@@ -1,5 +1,10 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/chain.c \
+	src/audit/decode.c \
+	src/audit/merkle.c \
+	src/audit/ratchet.c \
+	src/audit/record.c \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
@@ -59,7 +64,22 @@ libwary_a_SOURCES = \
 	src/ask/notice.c \
 	src/ask/rule.c \
 	src/ask/wording.c \
+	src/audit/append.c \
+	src/audit/audit.c \
+	src/audit/batch.c \
+	src/audit/batch_rows.c \
+	src/audit/bus.c \
+	src/audit/columns.c \
+	src/audit/folder.c \
+	src/audit/intern.c \
+	src/audit/journal.c \
+	src/audit/keys.c \
+	src/audit/recover.c \
 	src/audit/report.c \
+	src/audit/schema.c \
+	src/audit/session.c \
+	src/audit/store.c \
+	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
@@ -132,9 +152,28 @@ wary_headers = \
 	src/ask/rule.h \
 	src/ask/wording.h \
 	src/audit/audit.h \
+	src/audit/audit_inside.h \
+	src/audit/batch.h \
+	src/audit/batch_inside.h \
+	src/audit/bus.h \
+	src/audit/chain.h \
+	src/audit/columns.h \
+	src/audit/decode.h \
+	src/audit/folder.h \
+	src/audit/intern.h \
+	src/audit/journal.h \
+	src/audit/keys.h \
+	src/audit/merkle.h \
+	src/audit/ratchet.h \
+	src/audit/record.h \
+	src/audit/recover.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
+	src/audit/rows.h \
+	src/audit/schema.h \
+	src/audit/store.h \
+	src/audit/store_sql.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \

@@ -1,6 +1,7 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
 	tests/unit/ask_notice \
+	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
@@ -13,6 +14,10 @@ tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
 tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
+tests_unit_audit_session_LDADD = $(unit_libs)
+tests_unit_audit_session_CFLAGS = $(unit_cflags)
+tests_unit_audit_session_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
@@ -57,6 +62,7 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	docs/AUDIT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/fuzz/corpora \
