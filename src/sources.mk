@@ -14,6 +14,7 @@ libwarypure_a_SOURCES = \
 	src/net/addr.c \
 	src/net/cmsg.c \
 	src/net/config.c \
+	src/net/dns.c \
 	src/package/args.c \
 	src/package/list.c \
 	src/package/project.c \
@@ -95,6 +96,7 @@ libwary_a_SOURCES = \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
+	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
 	src/pool.c \
@@ -201,7 +203,9 @@ wary_headers = \
 	src/net/cmsg.h \
 	src/net/config.h \
 	src/net/diag.h \
+	src/net/dns.h \
 	src/net/local.h \
+	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
 	src/package/args.h \
