@@ -225,6 +225,14 @@ static int add_files(const struct policy *policy, struct making *m)
 	return m->err;
 }
 
+int boundary_scope_signals(void)
+{
+	const struct ruleset attr = {.scoped = SCOPE_SIGNAL};
+	auto_fd ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+
+	return ruleset_fd < 0 ? -errno : enter(ruleset_fd);
+}
+
 static const size_t attr_size[] = {0, 8, 8, 8, 16, 16, 24};
 
 int boundary_enter(const struct policy *policy, struct boundary *out)

@@ -35,4 +35,10 @@ int boundary_abi(void);
  * Returns 0, or -errno where Landlock is there and fails. */
 must_check int boundary_enter(const struct policy *policy, struct boundary *out);
 
+/** boundary_scope_signals: enters one domain more, that binds nothing but
+ * signals: from then on they reach what is in it, and nobody else; the guardian
+ * and wary's workers, outside it, neither.  No_new_privs must be set.
+ * Returns 0 or -errno. */
+must_check int boundary_scope_signals(void);
+
 #endif

@@ -1,6 +1,7 @@
 #include "trap/command.h"
 
 #include "base/text.h"
+#include "trap/boundary.h"
 #include "trap/filter.h"
 #include "trap/privilege.h"
 
@@ -48,6 +49,9 @@ static int prepare(enum command_step *step, const struct command *c)
 	/* The guardian's program is as unreadable as wary's; COMMAND is not. */
 	if (err == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0)
 		err = -errno;
+	/* The tree's own: wary's other parts in the boundary are outside it. */
+	if (err == 0 && c->scoped)
+		err = boundary_scope_signals();
 	if (err != 0)
 		return err;
 	*step = COMMAND_FILTER;

@@ -16,6 +16,7 @@ struct command {
 	char *const *envp;
 	const struct inherit *inherit;
 	bool stat;    /* of filter_trap */
+	bool scoped;  /* the kernel can bind the tree's signals to the tree */
 	int ready_fd; /* pipe: a struct command_ready is written to it */
 	int go_fd;    /* pipe: 't' try, 'g' go; closed: end */
 };

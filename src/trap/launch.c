@@ -61,6 +61,7 @@ static _Noreturn void become_guardian(struct launch *l)
 	                    .envp = l->config.envp,
 	                    .inherit = l->config.inherit,
 	                    .stat = l->config.stat,
+	                    .scoped = l->info.boundary.signals,
 	                    .ready_fd = l->ready_fd[1],
 	                    .go_fd = l->go_fd[0]},
 		.channel_fd = l->channel_fd[1],
