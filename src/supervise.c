@@ -1,6 +1,7 @@
 #include "supervise.h"
 
 #include "answer/families.h"
+#include "answer/hand.h"
 #include "answer/reply.h"
 #include "answer/request.h"
 #include "ask/ask.h"
@@ -24,12 +25,11 @@
 
 /* What the stages said about one call. */
 struct judgement {
-	struct verdict each[REQUEST_FACTS_MAX]; /* of each of the request's facts */
-	struct verdict verdict;                 /* the strictest */
-	const struct facts *facts;              /* that it is about */
-	struct ask_reply reply;                 /* of a person */
-	enum notice_why why;                    /* a refusal */
-	const char *detail;                     /* NOTICE_BROKEN: what failed */
+	struct verdict verdict;    /* the strictest of the request's */
+	const struct facts *facts; /* that it is about */
+	struct ask_reply reply;    /* of a person */
+	enum notice_why why;       /* a refusal */
+	const char *detail;        /* NOTICE_BROKEN: what failed */
 	bool by_human;
 	bool restarted; /* sent back for its stack: it comes again */
 };
@@ -73,9 +73,9 @@ static int prepare(struct request *r)
 /* decide: one question for each class and object; the strictest stands. */
 static void decide(struct request *r, struct judgement *j)
 {
-	invariant(r->facts_n > 0 && r->facts_n <= REQUEST_FACTS_MAX);
+	invariant(r->facts_n > 0 && r->facts_n <= r->facts_cap);
 	for (unsigned i = 0; i < r->facts_n; i++) {
-		struct verdict *v = &j->each[i];
+		struct verdict *v = &r->verdicts[i];
 
 		policy_decide(r->sup->policy, &r->facts[i], v);
 		if (r->sup->learn && !v->is_floor)
@@ -119,7 +119,7 @@ static void ask(struct request *r, struct judgement *j)
 	struct supervisor *s = r->sup;
 	struct ask_question q = {
 		.facts = r->facts,
-		.verdicts = j->each,
+		.verdicts = r->verdicts,
 		.n = r->facts_n,
 		.pid = pid_of(r),
 		.cancelled = &r->worker->cancelled,
@@ -179,6 +179,17 @@ static void event_of(const struct request *r, const struct judgement *j, struct 
 	}
 }
 
+/* O_TRUNC, as the caller: who empties a file may have to take bits off it. */
+static void truncate_opened(struct request *r)
+{
+	if (hand_on(r) != 0) {
+		r->reply.value = -EIO;
+		return;
+	}
+	reply_truncate(&r->reply);
+	hand_off(r);
+}
+
 /* answer: the descriptor first, then the outcome on record, then the reply
  * (law 6: in three steps; law 7: outcome before answer). */
 static void answer(struct request *r, struct receipt *receipt)
@@ -189,11 +200,11 @@ static void answer(struct request *r, struct receipt *receipt)
 	if (y->fd >= 0)
 		y->value = notify_add_fd(listener, r->call->id, y->fd, y->fd_flags, y->at_fd);
 	if (y->fd >= 0 && y->value >= 0 && y->truncate)
-		reply_truncate(y);
+		truncate_opened(r);
 	if (y->fd >= 0 && y->value < 0 && y->undo_parent_fd >= 0)
 		(void)unlinkat(y->undo_parent_fd, y->undo_name, 0);
 	fd_drop(&y->fd);
-	if (audit_outcome(r->sup->audit, receipt, y->value) != 0) {
+	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
 		y->value = -EIO;
 		y->proceed = false;
 		stop_tree(r->sup);
@@ -299,7 +310,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 {
 	r->call = c;
 	r->attempt = attempt;
-	r->facts_n = 0;
+	request_facts_reset(r);
 	r->flags = 0;
 	r->mode = 0;
 	r->cwd = NULL;
@@ -318,6 +329,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 
 static void request_end(struct request *r)
 {
+	request_facts_reset(r);
 	fd_drop(&r->reply.fd);
 	fd_drop(&r->reply.undo_parent_fd);
 	fd_drop(&r->target.object_fd);
@@ -340,6 +352,11 @@ static bool handle_call(struct request *r)
 
 	if (err == -ERR_GONE)
 		return false; /* nobody is left to be answered; nothing was done */
+	if (err == 0 && r->facts_n == 0) {
+		families[r->call->row->family]->act(r, NULL);
+		answer(r, NULL);
+		return false;
+	}
 	if (err != 0) {
 		judge_without_rule(r, err, &j);
 	} else {
@@ -385,6 +402,7 @@ static void serve(struct worker *w, const struct seccomp_notif *n)
 
 static void done(struct worker *w)
 {
+	hand_free(w);
 	free(w->request);
 	w->request = NULL;
 }

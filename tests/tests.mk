@@ -1,9 +1,23 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/ask_notice \
+	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
-	tests/unit/base_text
+	tests/unit/base_text \
+	tests/unit/net_addr \
+	tests/unit/net_config \
+	tests/unit/net_own \
+	tests/unit/net_registry
+tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
+tests_unit_ask_notice_LDADD = $(unit_libs)
+tests_unit_ask_notice_CFLAGS = $(unit_cflags)
+tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
+tests_unit_audit_session_LDADD = $(unit_libs)
+tests_unit_audit_session_CFLAGS = $(unit_cflags)
+tests_unit_audit_session_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
@@ -20,6 +34,22 @@ tests_unit_base_text_SOURCES = tests/unit/base_text.c
 tests_unit_base_text_LDADD = $(unit_libs)
 tests_unit_base_text_CFLAGS = $(unit_cflags)
 tests_unit_base_text_LDFLAGS = $(unit_ldflags)
+tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
+tests_unit_net_addr_LDADD = $(unit_libs)
+tests_unit_net_addr_CFLAGS = $(unit_cflags)
+tests_unit_net_addr_LDFLAGS = $(unit_ldflags)
+tests_unit_net_config_SOURCES = tests/unit/net_config.c
+tests_unit_net_config_LDADD = $(unit_libs)
+tests_unit_net_config_CFLAGS = $(unit_cflags)
+tests_unit_net_config_LDFLAGS = $(unit_ldflags)
+tests_unit_net_own_SOURCES = tests/unit/net_own.c
+tests_unit_net_own_LDADD = $(unit_libs)
+tests_unit_net_own_CFLAGS = $(unit_cflags)
+tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
+tests_unit_net_registry_LDADD = $(unit_libs)
+tests_unit_net_registry_CFLAGS = $(unit_cflags)
+tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
 fault_programs =
 fuzz_programs = \
 	tests/fuzz/text
@@ -32,12 +62,19 @@ race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
+	docs/AUDIT.md \
+	examples/verify.py \
 	tests/README.md \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/text/odd \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/packages.sh \
+	tests/lib/runner.py \
+	tests/lib/test.sh \
+	tests/lib/tree.py \
+	tests/lib/wary_test.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
@@ -53,6 +90,27 @@ dist_extra = \
 	tests/lint/sources.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/run \
+	tests/unit/policy_cases.txt \
 	tests/unit/tap.h
-dist_policies =
+dist_policies = \
+	policy/agent.wary \
+	policy/aider.wary \
+	policy/audit-only.wary \
+	policy/c.wary \
+	policy/ci.wary \
+	policy/claude-code.wary \
+	policy/codex.wary \
+	policy/default.wary \
+	policy/go.wary \
+	policy/keys.wary \
+	policy/node.wary \
+	policy/offline.wary \
+	policy/python.wary \
+	policy/readonly.wary \
+	policy/rust.wary \
+	policy/strict.wary \
+	policy/system.wary \
+	policy/tools.wary \
+	policy/work.wary
 dist_manuals =

@@ -32,7 +32,7 @@ bool log_colour(void)
 }
 
 /* One write(2) a message, so that lines of several threads stay whole. */
-static void emit(const char *fmt, va_list ap)
+static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list ap)
 {
 	char line[8192];
 	int kept = errno;

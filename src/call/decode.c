@@ -1,5 +1,7 @@
 #include "call/decode.h"
 
+#include "call/scalar.h"
+
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 
@@ -26,5 +28,7 @@ int call_decode(const struct seccomp_notif *n, struct call *out)
 	};
 	for (int i = 0; i < CALL_ARGS; i++)
 		out->args[i] = n->data.args[i];
+	if (scalar_decide(call_row_index(row), out->args) == SCALAR_REFUSE)
+		out->row = call_row_refused(row);
 	return 0;
 }

@@ -16,8 +16,8 @@ enum call_op {
 	OP_OPENAT2, /* DIRFD PATH HOW SIZE */
 	OP_CREAT,   /* PATH MODE */
 	/* FAMILY_remove */
-	OP_UNLINK,  /* [DIRFD] PATH [FLAGS]: unlinkat with AT_REMOVEDIR too */
-	OP_RMDIR,   /* PATH */
+	OP_UNLINK, /* [DIRFD] PATH [FLAGS]: unlinkat with AT_REMOVEDIR too */
+	OP_RMDIR,  /* PATH */
 	/* FAMILY_make */
 	OP_MKDIR,   /* [DIRFD] PATH MODE */
 	OP_MKNOD,   /* [DIRFD] PATH MODE DEV */
@@ -27,14 +27,14 @@ enum call_op {
 	/* FAMILY_link: [DIRFD] PATH [DIRFD2] PATH2 [FLAGS] */
 	OP_LINK,
 	/* FAMILY_attr */
-	OP_CHMOD,     /* PATH or FD or DIRFD PATH; MODE [FLAGS] */
-	OP_CHOWN,     /* PATH or FD or DIRFD PATH; UID GID [FLAGS] */
-	OP_LCHOWN,    /* PATH UID GID: never follows */
-	OP_TRUNCATE,  /* PATH LENGTH */
-	OP_UTIMENSAT, /* DIRFD PATH TIMES FLAGS: two timespecs; no path: DIRFD */
-	OP_UTIMES,    /* PATH TIMES: two timevals */
-	OP_FUTIMESAT, /* DIRFD PATH TIMES: two timevals; no path: DIRFD */
-	OP_UTIME,     /* PATH TIMES: struct utimbuf */
+	OP_CHMOD,        /* PATH or FD or DIRFD PATH; MODE [FLAGS] */
+	OP_CHOWN,        /* PATH or FD or DIRFD PATH; UID GID [FLAGS] */
+	OP_LCHOWN,       /* PATH UID GID: never follows */
+	OP_TRUNCATE,     /* PATH LENGTH */
+	OP_UTIMENSAT,    /* DIRFD PATH TIMES FLAGS: two timespecs; no path: DIRFD */
+	OP_UTIMES,       /* PATH TIMES: two timevals */
+	OP_FUTIMESAT,    /* DIRFD PATH TIMES: two timevals; no path: DIRFD */
+	OP_UTIME,        /* PATH TIMES: struct utimbuf */
 	OP_FILE_SETATTR, /* DIRFD PATH HOW SIZE FLAGS */
 	/* FAMILY_xattr_set and FAMILY_xattr_get: PATH or FD, then
 	 * TEXT BUF SIZE FLAGS (set), TEXT BUF SIZE (get), BUF SIZE (list),
@@ -52,10 +52,10 @@ enum call_op {
 	OP_LLISTXATTR,
 	OP_LISTXATTRAT, /* DIRFD PATH FLAGS BUF SIZE */
 	/* FAMILY_stat */
-	OP_STAT,   /* PATH BUF */
-	OP_LSTAT,  /* PATH BUF */
-	OP_STATAT, /* newfstatat: DIRFD PATH BUF FLAGS */
-	OP_STATX,  /* DIRFD PATH FLAGS VALUE BUF */
+	OP_STAT,         /* PATH BUF */
+	OP_LSTAT,        /* PATH BUF */
+	OP_STATAT,       /* newfstatat: DIRFD PATH BUF FLAGS */
+	OP_STATX,        /* DIRFD PATH FLAGS VALUE BUF */
 	OP_FILE_GETATTR, /* DIRFD PATH HOW SIZE FLAGS */
 	/* FAMILY_access: [DIRFD] PATH MODE [FLAGS] */
 	OP_ACCESS,
@@ -69,7 +69,7 @@ enum call_op {
 	OP_CHROOT, /* PATH */
 	/* FAMILY_creds */
 	OP_UMASK,
-	OP_SETCREDS, /* any call that changes ids, groups or capabilities */
+	OP_SETCREDS,   /* any call that changes ids, groups or capabilities */
 	OP_UNSHARE_FS, /* unshare of FS or FILES: continued, caches void */
 	/* FAMILY_watch: FD PATH VALUE (mask) */
 	OP_INOTIFY_ADD_WATCH,
@@ -106,6 +106,7 @@ enum call_op {
 	OP_IOCTL,
 	/* FAMILY_refuse */
 	OP_REFUSE,
+	OP_IPC, /* unless a rule of class ipc allows it: then continued */
 };
 
 #endif

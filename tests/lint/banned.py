@@ -14,7 +14,7 @@ CALLS = {
     "sprintf": "snprintf or buf_fmt", "vsprintf": "vsnprintf or buf_fmt",
     "gets": "getline", "strtok": "strcspn", "alloca": "a bounded buffer",
     "atoi": "text_number", "atol": "text_number", "atoll": "text_number",
-    "sscanf": "text_number", "scanf": "text_number",
+    "scanf": "getline",
     "system": "posix_spawn", "popen": "posix_spawn",
     "realpath": "place_resolve or openat2", "readlink": "readlinkat with a checked length",
     "canonicalize_file_name": "openat2", "mktemp": "mkostemp", "tmpnam": "mkostemp",

@@ -32,11 +32,11 @@ MAY = {
     "main.c": ["base", "cmd"],
 }
 # The record and its proof know neither descriptors nor the rest of the audit.
-PURE_AUDIT = {"record", "chain", "expr", "merkle", "anchor", "decode", "proof"}
+PURE_AUDIT = {"record", "chain", "expr", "merkle", "anchor", "decode", "proof", "ratchet"}
 # System headers that a pure folder has no business with.
 IMPURE = re.compile(r"^(fcntl|unistd|signal|poll|pthread|sqlite3|seccomp)\.h$|^(sys|linux)/")
 PURE_SYSTEM = {"sys/types.h", "sys/socket.h", "sys/un.h", "netinet/in.h", "arpa/inet.h",
-               "sys/syscall.h", "linux/audit.h"}
+               "sys/syscall.h", "linux/audit.h", "linux/seccomp.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
@@ -45,7 +45,7 @@ def part(name):
     head = name.split("/")[0]
     if head in MAY:
         return head
-    if head.startswith("supervise"):
+    if head.startswith(("supervise", "pool")):
         return "supervise.h" if head.endswith(".h") else "supervise.c"
     return None
 

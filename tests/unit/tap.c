@@ -7,7 +7,7 @@
 static int made;
 static int failed;
 
-static void result(bool ok, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0))) result(bool ok, const char *fmt, va_list ap)
 {
 	made++;
 	if (!ok)

@@ -1,0 +1,585 @@
+#include "tracee/lineage.h"
+
+#include "base/clock.h"
+#include "base/own.h"
+#include "tracee/lineage_entry.h"
+#include "tracee/procfs.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+#define BUCKETS 1024u
+/* Earlier images of one process that its children may still be of. */
+#define HISTORY 4
+/* Images whose children may be met after their parent has left. */
+#define ORPHANS 1024
+/* Descriptors are kept for at most so many processes and threads; beyond
+ * that a process is told by its start time and a thread by /proc. */
+#define PIDFDS_MAX 2048
+/* How far up a parent is looked for that was itself not seen yet. */
+#define CLIMB_MAX 16
+
+struct proc {
+	struct proc *next;
+	pid_t tgid;
+	uint64_t start_ticks;
+	int pidfd; /* of the process; -1: none was to be had */
+	const struct lineage_entry *now;
+	const struct lineage_entry *earlier[HISTORY];
+	unsigned earlier_n; /* how many were ever pushed */
+};
+
+/* A thread that is not the leader. */
+struct thread {
+	struct thread *next;
+	pid_t tid, tgid;
+	int pidfd; /* of the thread; -1: asked of /proc */
+};
+
+struct lineage {
+	pthread_mutex_t lock;
+	struct proc *procs[BUCKETS];
+	struct thread *threads[BUCKETS];
+	size_t procs_n, threads_n, pidfds_n;
+	size_t sweep_at; /* how many of both start a sweep */
+	const struct lineage_entry *orphans[ORPHANS];
+	unsigned orphans_n; /* how many were ever remembered */
+	const struct lineage_entry *unknown;
+};
+
+static unsigned bucket(pid_t id)
+{
+	return (unsigned)id % BUCKETS;
+}
+
+/* ---- is a number still the same process ------------------------------- */
+
+static int pidfd_of(pid_t id, unsigned flags)
+{
+	return (int)syscall(SYS_pidfd_open, id, flags);
+}
+
+static bool still_running(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 0;
+}
+
+static bool proc_alive(const struct proc *p)
+{
+	uint64_t ticks;
+
+	if (p->pidfd >= 0)
+		return still_running(p->pidfd);
+	return procfs_start(p->tgid, &ticks) == 0 && ticks == p->start_ticks;
+}
+
+static bool thread_alive(const struct thread *t)
+{
+	if (t->pidfd >= 0)
+		return still_running(t->pidfd);
+	return procfs_has_thread(t->tgid, t->tid);
+}
+
+/* ---- the tables; the lock is held ------------------------------------- */
+
+static void close_pidfd(struct lineage *l, int *pidfd)
+{
+	if (*pidfd >= 0)
+		l->pidfds_n--;
+	fd_drop(pidfd);
+}
+
+static void proc_free(struct lineage *l, struct proc *p)
+{
+	entry_put(p->now);
+	for (unsigned i = 0; i < HISTORY; i++)
+		entry_put(p->earlier[i]);
+	close_pidfd(l, &p->pidfd);
+	free(p);
+	l->procs_n--;
+}
+
+static void thread_free(struct lineage *l, struct thread *t)
+{
+	close_pidfd(l, &t->pidfd);
+	free(t);
+	l->threads_n--;
+}
+
+static struct proc *proc_find(struct lineage *l, pid_t tgid)
+{
+	struct proc **at = &l->procs[bucket(tgid)];
+
+	for (; *at; at = &(*at)->next) {
+		struct proc *p = *at;
+
+		if (p->tgid != tgid)
+			continue;
+		if (proc_alive(p))
+			return p;
+		*at = p->next;
+		proc_free(l, p);
+		return NULL;
+	}
+	return NULL;
+}
+
+static struct thread *thread_find(struct lineage *l, pid_t tid)
+{
+	struct thread **at = &l->threads[bucket(tid)];
+
+	for (; *at; at = &(*at)->next) {
+		struct thread *t = *at;
+
+		if (t->tid != tid)
+			continue;
+		if (thread_alive(t))
+			return t;
+		*at = t->next;
+		thread_free(l, t);
+		return NULL;
+	}
+	return NULL;
+}
+
+static void sweep(struct lineage *l)
+{
+	if (l->procs_n + l->threads_n < l->sweep_at)
+		return;
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		for (struct proc **at = &l->procs[b]; *at;) {
+			struct proc *p = *at;
+
+			if (proc_alive(p)) {
+				at = &p->next;
+				continue;
+			}
+			*at = p->next;
+			proc_free(l, p);
+		}
+		for (struct thread **at = &l->threads[b]; *at;) {
+			struct thread *t = *at;
+
+			if (thread_alive(t)) {
+				at = &t->next;
+				continue;
+			}
+			*at = t->next;
+			thread_free(l, t);
+		}
+	}
+	l->sweep_at = 2 * (l->procs_n + l->threads_n) + 256;
+}
+
+/* The process that a number names, if it was seen: of a leader, or of a thread
+ * that was seen as well. */
+static struct proc *proc_of_tid(struct lineage *l, pid_t tid)
+{
+	struct proc *p = proc_find(l, tid);
+	const struct thread *t;
+
+	if (p)
+		return p;
+	t = thread_find(l, tid);
+	return t ? proc_find(l, t->tgid) : NULL;
+}
+
+/* Takes @pidfd, unless there are too many: then the start time must do. */
+static int keep_pidfd(struct lineage *l, int *pidfd)
+{
+	if (*pidfd < 0 || l->pidfds_n >= PIDFDS_MAX)
+		return -1;
+	l->pidfds_n++;
+	return fd_take(pidfd);
+}
+
+static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks, int *pidfd,
+                             const struct lineage_entry *now)
+{
+	struct proc *p;
+
+	sweep(l);
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->tgid = tgid;
+	p->start_ticks = ticks;
+	p->pidfd = keep_pidfd(l, pidfd);
+	p->now = entry_get(now);
+	p->next = l->procs[bucket(tgid)];
+	l->procs[bucket(tgid)] = p;
+	l->procs_n++;
+	return p;
+}
+
+static void thread_add(struct lineage *l, pid_t tid, pid_t tgid, int *pidfd)
+{
+	struct thread *t = calloc(1, sizeof *t);
+
+	if (!t)
+		return; /* it is looked up anew the next time */
+	t->tid = tid;
+	t->tgid = tgid;
+	t->pidfd = keep_pidfd(l, pidfd);
+	t->next = l->threads[bucket(tid)];
+	l->threads[bucket(tid)] = t;
+	l->threads_n++;
+}
+
+/* ---- whose child an unseen process is --------------------------------- */
+
+struct unseen {
+	pid_t tid;
+	struct procfs_ids ids;
+	uint64_t start_ticks;
+	int thread_fd, proc_fd; /* owned */
+	struct lineage_print print;
+};
+
+static const struct lineage_entry *proc_image(const struct proc *p, const struct unseen *child)
+{
+	const struct lineage_print *print = &child->print;
+
+	if (entry_same_print(&p->now->print, print))
+		return p->now;
+	/* Born after the last exec: of that image, whatever its addresses. */
+	if (p->now->exec_ticks && child->start_ticks > p->now->exec_ticks)
+		return p->now;
+	for (unsigned i = 0; i < HISTORY; i++)
+		if (p->earlier[i] && entry_same_print(&p->earlier[i]->print, print))
+			return p->earlier[i];
+	return NULL;
+}
+
+static const struct lineage_entry *orphan_image(const struct lineage *l,
+                                                const struct lineage_print *print)
+{
+	const struct lineage_entry *found = NULL;
+
+	for (unsigned i = 0; i < ORPHANS; i++) {
+		const struct lineage_entry *e = l->orphans[i];
+
+		if (!e || !entry_same_print(&e->print, print))
+			continue;
+		if (found)
+			return NULL; /* two claim it: neither is certain */
+		found = e;
+	}
+	return found;
+}
+
+static void unseen_done(struct unseen *u)
+{
+	fd_drop(&u->thread_fd);
+	fd_drop(&u->proc_fd);
+}
+
+/* Everything that /proc says of @tid, on descriptors that pin the numbers.
+ * Returns 0 or -ERR_GONE. */
+static int unseen_read(pid_t tid, struct unseen *u)
+{
+	uint64_t auxv[64];
+	size_t n = sizeof auxv / sizeof auxv[0];
+
+	*u = (struct unseen){.tid = tid, .thread_fd = -1};
+	u->proc_fd = pidfd_of(tid, 0); /* fails for who is not a leader */
+	if (u->proc_fd < 0)
+		u->thread_fd = pidfd_of(tid, PIDFD_THREAD);
+	if (procfs_ids(tid, &u->ids) != 0)
+		return -ERR_GONE;
+	if (u->ids.tgid != tid) {
+		fd_drop(&u->proc_fd);
+		u->proc_fd = pidfd_of(u->ids.tgid, 0);
+	}
+	if (procfs_start(u->ids.tgid, &u->start_ticks) != 0)
+		return -ERR_GONE;
+	if (procfs_auxv(u->ids.tgid, auxv, &n) == 0)
+		lineage_print_of(auxv, n, &u->print);
+	/* What was read belongs together only if the numbers did not move. */
+	if (u->proc_fd >= 0 && !still_running(u->proc_fd))
+		return -ERR_GONE;
+	if (tid != u->ids.tgid && !procfs_has_thread(u->ids.tgid, tid))
+		return -ERR_GONE;
+	return 0;
+}
+
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb);
+
+/* With a reference; never NULL. */
+static const struct lineage_entry *inherited(struct lineage *l, const struct unseen *u,
+                                             unsigned climb)
+{
+	const struct lineage_entry *found = NULL;
+	struct procfs_ids again;
+	const struct proc *parent;
+
+	if (climb < CLIMB_MAX && u->ids.ppid > 1)
+		entry_put(lookup(l, u->ids.ppid, climb + 1));
+	pthread_mutex_lock(&l->lock);
+	parent = proc_find(l, u->ids.ppid);
+	if (parent)
+		found = proc_image(parent, u);
+	/* Still its child: then the number was the parent's all the while. */
+	if (found && (procfs_ids(u->ids.tgid, &again) != 0 || again.ppid != u->ids.ppid))
+		found = NULL;
+	if (!found)
+		found = orphan_image(l, &u->print);
+	found = entry_get(found ? found : l->unknown);
+	pthread_mutex_unlock(&l->lock);
+	return found;
+}
+
+/* Enters what was found, unless another thread was quicker. */
+static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
+                                         const struct lineage_entry *found)
+{
+	const struct lineage_entry *e = NULL;
+	struct proc *p;
+
+	pthread_mutex_lock(&l->lock);
+	p = proc_find(l, u->ids.tgid);
+	if (!p && found)
+		p = proc_add(l, u->ids.tgid, u->start_ticks, &u->proc_fd, found);
+	if (p && u->tid != p->tgid && !thread_find(l, u->tid))
+		thread_add(l, u->tid, p->tgid, &u->thread_fd);
+	if (p)
+		e = entry_get(p->now);
+	pthread_mutex_unlock(&l->lock);
+	return e;
+}
+
+static bool seen(struct lineage *l, pid_t tgid)
+{
+	bool is;
+
+	pthread_mutex_lock(&l->lock);
+	is = proc_find(l, tgid) != NULL;
+	pthread_mutex_unlock(&l->lock);
+	return is;
+}
+
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb)
+{
+	const struct lineage_entry *found = NULL;
+	const struct lineage_entry *e = NULL;
+	const struct proc *p;
+	struct unseen u;
+
+	pthread_mutex_lock(&l->lock);
+	p = proc_of_tid(l, tid);
+	if (p)
+		e = entry_get(p->now);
+	pthread_mutex_unlock(&l->lock);
+	if (e)
+		return e;
+	if (unseen_read(tid, &u) == 0) {
+		if (!seen(l, u.ids.tgid))
+			found = inherited(l, &u, climb);
+		e = enter(l, &u, found);
+		entry_put(found);
+	}
+	unseen_done(&u);
+	return e;
+}
+
+/* ---- public ----------------------------------------------------------- */
+
+int lineage_new(struct lineage **out)
+{
+	struct lineage *l = calloc(1, sizeof *l);
+
+	if (!l)
+		return -ERR_NOMEM;
+	l->unknown = entry_new(NULL, NULL);
+	if (!l->unknown) {
+		free(l);
+		return -ERR_NOMEM;
+	}
+	l->sweep_at = 256;
+	pthread_mutex_init(&l->lock, NULL);
+	*out = l;
+	return 0;
+}
+
+void lineage_free(struct lineage *l)
+{
+	if (!l)
+		return;
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		while (l->procs[b]) {
+			struct proc *p = l->procs[b];
+
+			l->procs[b] = p->next;
+			proc_free(l, p);
+		}
+		while (l->threads[b]) {
+			struct thread *t = l->threads[b];
+
+			l->threads[b] = t->next;
+			thread_free(l, t);
+		}
+	}
+	for (unsigned i = 0; i < ORPHANS; i++)
+		entry_put(l->orphans[i]);
+	entry_put(l->unknown);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* The clock of start times, rounded up: a child counts as born later only if
+ * it certainly was. */
+static uint64_t ticks_now(void)
+{
+	uint64_t per_tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return clock_ns(CLOCK_BOOTTIME) / per_tick_ns + 1;
+}
+
+/* What a process runs from now on.  Takes the reference of @e. */
+static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
+{
+	auto_fd pidfd = pidfd_of(tgid, 0);
+	struct proc *p;
+
+	if (procfs_start(tgid, &e->start_ticks) != 0) {
+		entry_put(e);
+		return -ERR_GONE;
+	}
+	e->exec_ticks = ticks_now();
+	pthread_mutex_lock(&l->lock);
+	p = proc_find(l, tgid);
+	if (!p) {
+		p = proc_add(l, tgid, e->start_ticks, &pidfd, e);
+	} else {
+		const struct lineage_entry **slot = &p->earlier[p->earlier_n++ % HISTORY];
+
+		entry_put(*slot);
+		*slot = p->now;
+		p->now = entry_get(e);
+	}
+	if (p) {
+		const struct lineage_entry **slot = &l->orphans[l->orphans_n++ % ORPHANS];
+
+		entry_put(*slot);
+		*slot = entry_get(e);
+	}
+	pthread_mutex_unlock(&l->lock);
+	entry_put(e);
+	return p ? 0 : -ERR_NOMEM;
+}
+
+int lineage_seed(struct lineage *l, pid_t tgid)
+{
+	struct facts_program wary = {.fixed = true, .argv_whole = true};
+	struct lineage_exec exec = {.program = &wary};
+	struct lineage_entry none = {.known = true};
+	struct lineage_entry *e;
+	char self[4096];
+	ssize_t n = readlinkat(AT_FDCWD, "/proc/self/exe", self, sizeof self - 1);
+	uint64_t auxv[64];
+	size_t words = sizeof auxv / sizeof auxv[0];
+
+	if (n > 0) {
+		self[n] = '\0';
+		wary.path = self;
+	}
+	if (procfs_auxv(tgid, auxv, &words) == 0)
+		lineage_print_of(auxv, words, &exec.print);
+	e = entry_new(&none, &exec);
+	if (!e)
+		return -ERR_NOMEM;
+	e->tgid = tgid;
+	return set_now(l, tgid, e);
+}
+
+int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
+{
+	const struct lineage_entry *before = lookup(l, tgid, 0);
+	struct lineage_entry *e = entry_new(before, exec);
+
+	entry_put(before);
+	if (!e)
+		return -ERR_NOMEM;
+	e->tgid = tgid;
+	return set_now(l, tgid, e);
+}
+
+/* Where the stack of a program begins that is not moved about at random, and
+ * so how near to the end of user space AT_EXECFN then is. */
+#define NOT_RANDOM_BYTES ((uint64_t)256 << 10)
+
+void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out)
+{
+	static const uint64_t types[LINEAGE_PRINT_WORDS] = {
+		AT_EXECFN, AT_RANDOM, AT_SYSINFO_EHDR, AT_BASE, AT_PHDR, AT_ENTRY,
+	};
+	static const uint64_t ends[] = {
+		UINT64_C(1) << 47,
+		UINT64_C(1) << 48,
+		UINT64_C(1) << 56,
+	};
+
+	memset(out, 0, sizeof *out);
+	for (size_t i = 0; i + 1 < n_words && auxv[i] != AT_NULL; i += 2)
+		for (size_t t = 0; t < LINEAGE_PRINT_WORDS; t++)
+			if (auxv[i] == types[t])
+				out->words[t] = auxv[i + 1];
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (out->words[0] < ends[i] && ends[i] - out->words[0] < NOT_RANDOM_BYTES)
+			memset(out, 0, sizeof *out);
+	if (!out->words[0] || !out->words[1])
+		memset(out, 0, sizeof *out);
+}
+
+const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid)
+{
+	return lookup(l, tid, 0);
+}
+
+void lineage_put(struct lineage *l, const struct lineage_entry *e)
+{
+	(void)l;
+	entry_put(e);
+}
+
+pid_t lineage_tgid(struct lineage *l, pid_t tid)
+{
+	struct procfs_ids ids;
+	const struct proc *p;
+	pid_t tgid = 0;
+
+	pthread_mutex_lock(&l->lock);
+	p = proc_of_tid(l, tid);
+	if (p)
+		tgid = p->tgid;
+	pthread_mutex_unlock(&l->lock);
+	if (!tgid && procfs_ids(tid, &ids) == 0)
+		tgid = ids.tgid;
+	return tgid;
+}
+
+void lineage_facts(const struct lineage_entry *e, struct facts *out)
+{
+	if (!e) {
+		memset(&out->by, 0, sizeof out->by);
+		out->under = NULL;
+		out->under_known = false;
+		return;
+	}
+	out->by = e->program;
+	out->under = e->under;
+	out->under_known = e->known;
+}
