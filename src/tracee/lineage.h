@@ -48,6 +48,8 @@ struct lineage_entry {
 	bool known;                   /* false: lineage could not be told */
 	bool holds_secret;            /* a secret was put into this image */
 	struct lineage_print print;
+	uint8_t asked[LINEAGE_ASKED_BYTES]; /* digest of the install that was decided for
+	                                       this image; zero: none */
 	_Atomic unsigned refs_;
 };
 
