@@ -14,6 +14,7 @@ libwarypure_a_SOURCES = \
 	src/net/addr.c \
 	src/net/cmsg.c \
 	src/net/config.c \
+	src/net/dns.c \
 	src/package/args.c \
 	src/package/list.c \
 	src/package/project.c \
@@ -22,8 +23,37 @@ libwarypure_a_SOURCES = \
 	src/package/spec.c \
 	src/package/tool.c \
 	src/package/tools.c \
+	src/policy/address.c \
 	src/policy/arena.c \
-	src/policy/words.c
+	src/policy/compile.c \
+	src/policy/compile_cond.c \
+	src/policy/compile_more.c \
+	src/policy/compile_object.c \
+	src/policy/cond.c \
+	src/policy/decide.c \
+	src/policy/expand.c \
+	src/policy/explain.c \
+	src/policy/floor.c \
+	src/policy/glob.c \
+	src/policy/hash.c \
+	src/policy/lex.c \
+	src/policy/load.c \
+	src/policy/looser.c \
+	src/policy/match.c \
+	src/policy/message.c \
+	src/policy/name_index.c \
+	src/policy/parse.c \
+	src/policy/parse_more.c \
+	src/policy/parse_rule.c \
+	src/policy/path_index.c \
+	src/policy/question.c \
+	src/policy/range_index.c \
+	src/policy/resolve.c \
+	src/policy/secret.c \
+	src/policy/settings.c \
+	src/policy/version.c \
+	src/policy/words.c \
+	src/policy/writable.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -95,6 +125,7 @@ libwary_a_SOURCES = \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
+	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
 	src/pool.c \
@@ -201,7 +232,9 @@ wary_headers = \
 	src/net/cmsg.h \
 	src/net/config.h \
 	src/net/diag.h \
+	src/net/dns.h \
 	src/net/local.h \
+	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
 	src/package/args.h \
@@ -212,16 +245,37 @@ wary_headers = \
 	src/package/spec.h \
 	src/package/tool.h \
 	src/package/tools.h \
+	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/compile.h \
+	src/policy/compiled.h \
+	src/policy/cond.h \
+	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
+	src/policy/glob.h \
+	src/policy/hash.h \
+	src/policy/lex.h \
+	src/policy/load.h \
+	src/policy/match.h \
+	src/policy/message.h \
+	src/policy/name_index.h \
+	src/policy/parse.h \
+	src/policy/path_index.h \
 	src/policy/policy.h \
+	src/policy/question.h \
+	src/policy/range_index.h \
 	src/policy/report.h \
+	src/policy/resolve.h \
+	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/tree.h \
 	src/policy/verdict.h \
+	src/policy/version.h \
 	src/policy/words.h \
 	src/policy/world.h \
+	src/policy/writable.h \
 	src/pool.h \
 	src/supervise.h \
 	src/tracee/argv.h \
