@@ -1,17 +1,98 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/chain.c \
+	src/audit/decode.c \
+	src/audit/merkle.c \
+	src/audit/ratchet.c \
+	src/audit/record.c \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/text.c \
 	src/call/call.c \
 	src/call/decode.c \
 	src/call/scalar.c \
+	src/net/addr.c \
+	src/net/cmsg.c \
+	src/net/config.c \
+	src/net/dns.c \
+	src/package/args.c \
+	src/package/list.c \
+	src/package/project.c \
+	src/package/recognise.c \
+	src/package/source.c \
+	src/package/spec.c \
+	src/package/tool.c \
+	src/package/tools.c \
+	src/policy/address.c \
 	src/policy/arena.c \
-	src/policy/words.c
+	src/policy/compile.c \
+	src/policy/compile_cond.c \
+	src/policy/compile_more.c \
+	src/policy/compile_object.c \
+	src/policy/cond.c \
+	src/policy/decide.c \
+	src/policy/expand.c \
+	src/policy/explain.c \
+	src/policy/floor.c \
+	src/policy/glob.c \
+	src/policy/hash.c \
+	src/policy/lex.c \
+	src/policy/load.c \
+	src/policy/looser.c \
+	src/policy/match.c \
+	src/policy/message.c \
+	src/policy/name_index.c \
+	src/policy/parse.c \
+	src/policy/parse_more.c \
+	src/policy/parse_rule.c \
+	src/policy/path_index.c \
+	src/policy/question.c \
+	src/policy/range_index.c \
+	src/policy/resolve.c \
+	src/policy/secret.c \
+	src/policy/settings.c \
+	src/policy/version.c \
+	src/policy/words.c \
+	src/policy/writable.c
 libwary_a_SOURCES = \
+	src/answer/attr.c \
+	src/answer/attribute.c \
+	src/answer/bind.c \
+	src/answer/connect.c \
+	src/answer/exec.c \
 	src/answer/families.c \
+	src/answer/fetch.c \
+	src/answer/fixed.c \
+	src/answer/give.c \
+	src/answer/hand.c \
+	src/answer/install.c \
+	src/answer/link.c \
+	src/answer/listen.c \
+	src/answer/make.c \
+	src/answer/member.c \
+	src/answer/message.c \
+	src/answer/open.c \
+	src/answer/open_act.c \
+	src/answer/open_flags.c \
+	src/answer/owner.c \
+	src/answer/pen.c \
+	src/answer/process.c \
+	src/answer/program.c \
+	src/answer/refuse.c \
+	src/answer/remove.c \
+	src/answer/rename.c \
 	src/answer/reply.c \
 	src/answer/request.c \
+	src/answer/send.c \
+	src/answer/sock.c \
+	src/answer/sockpath.c \
+	src/answer/stat.c \
+	src/answer/state.c \
+	src/answer/times.c \
+	src/answer/wait.c \
+	src/answer/watch.c \
+	src/answer/xattr.c \
+	src/answer/xattr_get.c \
 	src/ask/answers.c \
 	src/ask/ask.c \
 	src/ask/asker.c \
@@ -25,35 +106,95 @@ libwary_a_SOURCES = \
 	src/ask/rule.c \
 	src/ask/term.c \
 	src/ask/wording.c \
+	src/audit/append.c \
+	src/audit/audit.c \
+	src/audit/batch.c \
+	src/audit/batch_rows.c \
+	src/audit/bus.c \
+	src/audit/columns.c \
+	src/audit/folder.c \
+	src/audit/intern.c \
+	src/audit/journal.c \
+	src/audit/keys.c \
+	src/audit/recover.c \
 	src/audit/report.c \
+	src/audit/schema.c \
+	src/audit/session.c \
+	src/audit/store.c \
+	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/folders.c \
+	src/cmd/paths.c \
 	src/cmd/policy.c \
+	src/cmd/project.c \
+	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/sources.c \
+	src/cmd/trust.c \
+	src/cmd/world.c \
+	src/net/diag.c \
+	src/net/local.c \
+	src/net/names.c \
+	src/net/own.c \
+	src/net/registry.c \
 	src/pool.c \
+	src/secret/grant.c \
+	src/secret/hijack.c \
 	src/supervise.c \
 	src/tracee/argv.c \
 	src/tracee/caller.c \
+	src/tracee/canon.c \
 	src/tracee/fd.c \
 	src/tracee/image.c \
+	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
+	src/tracee/place.c \
 	src/tracee/procfs.c \
 	src/tracee/regs.c \
 	src/tracee/stack.c \
 	src/tracee/startup.c \
+	src/tracee/walk.c \
 	src/tracee/wear.c \
+	src/trap/boundary.c \
+	src/trap/command.c \
 	src/trap/exec.c \
 	src/trap/filter.c \
-	src/trap/notify.c
+	src/trap/guardian.c \
+	src/trap/inherit.c \
+	src/trap/launch.c \
+	src/trap/notify.c \
+	src/trap/privilege.c \
+	src/trap/tree.c \
+	src/trap/trial.c
 wary_headers = \
+	src/answer/execution.h \
 	src/answer/families.h \
+	src/answer/fetch.h \
+	src/answer/fixed.h \
+	src/answer/give.h \
+	src/answer/hand.h \
+	src/answer/install.h \
+	src/answer/member.h \
+	src/answer/open.h \
+	src/answer/open_flags.h \
+	src/answer/pen.h \
+	src/answer/process.h \
+	src/answer/program.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/send.h \
+	src/answer/sock.h \
+	src/answer/sockpath.h \
+	src/answer/times.h \
+	src/answer/wait.h \
+	src/answer/xattr.h \
 	src/ask/answers.h \
 	src/ask/ask.h \
 	src/ask/asker.h \
@@ -68,9 +209,28 @@ wary_headers = \
 	src/ask/term.h \
 	src/ask/wording.h \
 	src/audit/audit.h \
+	src/audit/audit_inside.h \
+	src/audit/batch.h \
+	src/audit/batch_inside.h \
+	src/audit/bus.h \
+	src/audit/chain.h \
+	src/audit/columns.h \
+	src/audit/decode.h \
+	src/audit/folder.h \
+	src/audit/intern.h \
+	src/audit/journal.h \
+	src/audit/keys.h \
+	src/audit/merkle.h \
+	src/audit/ratchet.h \
+	src/audit/record.h \
+	src/audit/recover.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
+	src/audit/rows.h \
+	src/audit/schema.h \
+	src/audit/store.h \
+	src/audit/store_sql.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -87,22 +247,71 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/folders.h \
+	src/cmd/paths.h \
+	src/cmd/project.h \
+	src/cmd/resolvers.h \
+	src/cmd/sources.h \
+	src/cmd/trust.h \
+	src/cmd/world.h \
+	src/net/addr.h \
+	src/net/cmsg.h \
+	src/net/config.h \
+	src/net/diag.h \
+	src/net/dns.h \
+	src/net/local.h \
+	src/net/names.h \
+	src/net/own.h \
+	src/net/registry.h \
+	src/package/args.h \
+	src/package/list.h \
+	src/package/package.h \
+	src/package/project.h \
+	src/package/source.h \
+	src/package/spec.h \
+	src/package/tool.h \
+	src/package/tools.h \
+	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/compile.h \
+	src/policy/compiled.h \
+	src/policy/cond.h \
+	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
+	src/policy/glob.h \
+	src/policy/hash.h \
+	src/policy/lex.h \
+	src/policy/load.h \
+	src/policy/match.h \
+	src/policy/message.h \
+	src/policy/name_index.h \
+	src/policy/parse.h \
+	src/policy/path_index.h \
 	src/policy/policy.h \
+	src/policy/question.h \
+	src/policy/range_index.h \
 	src/policy/report.h \
+	src/policy/resolve.h \
+	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/tree.h \
 	src/policy/verdict.h \
+	src/policy/version.h \
 	src/policy/words.h \
 	src/policy/world.h \
+	src/policy/writable.h \
 	src/pool.h \
+	src/secret/grant.h \
+	src/secret/hijack.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \
+	src/tracee/canon.h \
 	src/tracee/fd.h \
 	src/tracee/image.h \
+	src/tracee/ldso.h \
 	src/tracee/lineage.h \
 	src/tracee/lineage_entry.h \
 	src/tracee/maps.h \
@@ -112,8 +321,17 @@ wary_headers = \
 	src/tracee/regs.h \
 	src/tracee/stack.h \
 	src/tracee/startup.h \
+	src/tracee/walk.h \
 	src/tracee/wear.h \
+	src/trap/boundary.h \
+	src/trap/command.h \
 	src/trap/confine.def \
 	src/trap/exec.h \
 	src/trap/filter.h \
-	src/trap/notify.h
+	src/trap/guardian.h \
+	src/trap/inherit.h \
+	src/trap/launch.h \
+	src/trap/notify.h \
+	src/trap/privilege.h \
+	src/trap/tree.h \
+	src/trap/trial.h

@@ -1,6 +1,7 @@
 #include "supervise.h"
 
 #include "answer/families.h"
+#include "answer/hand.h"
 #include "answer/reply.h"
 #include "answer/request.h"
 #include "ask/ask.h"
@@ -64,8 +65,9 @@ static int prepare(struct request *r)
 
 	r->caller.program = lineage_of(r->sup->lineage, r->call->tid);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
-	for (unsigned i = 0; i < r->facts_n; i++)
-		lineage_facts(r->caller.program, &r->facts[i]);
+	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
+		if (r->facts[i].class != CLASS_SECRET)
+			lineage_facts(r->caller.program, &r->facts[i]);
 	return err;
 }
 
@@ -178,6 +180,17 @@ static void event_of(const struct request *r, const struct judgement *j, struct 
 	}
 }
 
+/* O_TRUNC, as the caller: who empties a file may have to take bits off it. */
+static void truncate_opened(struct request *r)
+{
+	if (hand_on(r) != 0) {
+		r->reply.value = -EIO;
+		return;
+	}
+	reply_truncate(&r->reply);
+	hand_off(r);
+}
+
 /* answer: the descriptor first, then the outcome on record, then the reply
  * (law 6: in three steps; law 7: outcome before answer). */
 static void answer(struct request *r, struct receipt *receipt)
@@ -188,11 +201,11 @@ static void answer(struct request *r, struct receipt *receipt)
 	if (y->fd >= 0)
 		y->value = notify_add_fd(listener, r->call->id, y->fd, y->fd_flags, y->at_fd);
 	if (y->fd >= 0 && y->value >= 0 && y->truncate)
-		reply_truncate(y);
+		truncate_opened(r);
 	if (y->fd >= 0 && y->value < 0 && y->undo_parent_fd >= 0)
 		(void)unlinkat(y->undo_parent_fd, y->undo_name, 0);
 	fd_drop(&y->fd);
-	if (audit_outcome(r->sup->audit, receipt, y->value) != 0) {
+	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
 		y->value = -EIO;
 		y->proceed = false;
 		stop_tree(r->sup);
@@ -340,6 +353,11 @@ static bool handle_call(struct request *r)
 
 	if (err == -ERR_GONE)
 		return false; /* nobody is left to be answered; nothing was done */
+	if (err == 0 && r->facts_n == 0) {
+		families[r->call->row->family]->act(r, NULL);
+		answer(r, NULL);
+		return false;
+	}
 	if (err != 0) {
 		judge_without_rule(r, err, &j);
 	} else {
@@ -385,6 +403,7 @@ static void serve(struct worker *w, const struct seccomp_notif *n)
 
 static void done(struct worker *w)
 {
+	hand_free(w);
 	free(w->request);
 	w->request = NULL;
 }

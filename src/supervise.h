@@ -23,6 +23,8 @@ struct supervisor {
 	pid_t guardian_pid;
 	pid_t command_pid;
 	bool as_root;
+	bool signals_scoped; /* the kernel binds the tree's signals to the tree
+	                        (launch_info.boundary.signals) */
 	const struct policy *policy;
 	struct audit *audit;
 	struct lineage *lineage;

@@ -85,7 +85,10 @@ must_check struct facts *request_add_fact(struct request *r, enum policy_class c
 void request_facts_reset(struct request *r);
 
 struct family {
-	/* Returns 0: facts are stated, decide.  Positive: reply.value is set
+	/* Returns 0: facts are stated, decide; where none are, the call decides
+	 * nothing that has not been decided (a message on a connected socket, a
+	 * signal to oneself): act follows at once, unrecorded, with a NULL
+	 * receipt.  Positive: reply.value is set
 	 * already (an errno that gives nothing away, e.g. EFAULT, EBADF),
 	 * answer it with a record.  Negative ERR_: refuse, record, say why. */
 	int (*prepare)(struct request *r);

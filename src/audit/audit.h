@@ -34,23 +34,23 @@ struct audit_event {
 	enum audit_kind kind;
 	enum policy_class class;
 	enum policy_answer answer;
-	bool by_human;        /* the answer is a human's (or their stored one) */
+	bool by_human;         /* the answer is a human's (or their stored one) */
 	const char *rule_file; /* as in struct verdict */
 	unsigned rule_line;
 	const char *rule_text;
 	pid_t pid, tid, ppid;
 	uid_t uid;
-	const char *program;  /* canonical path of who acts */
-	const char *syscall;  /* "openat" */
-	const char *object;   /* canonical object */
-	const char *object2;  /* second name, secret's recipient, detail */
-	const char *cwd;      /* exec */
+	const char *program;     /* canonical path of who acts */
+	const char *syscall;     /* "openat" */
+	const char *object;      /* canonical object */
+	const char *object2;     /* second name, secret's recipient, detail */
+	const char *cwd;         /* exec */
 	const char *const *argv; /* exec: full argv */
 	size_t argc;
-	uint64_t flags;       /* open flags, signal number…: per syscall */
+	uint64_t flags;        /* open flags, signal number…: per syscall */
 	const uint8_t *sha256; /* image or package, 32 bytes, or NULL */
-	int reason;           /* AUDIT_SESSION, AUDIT_LIMIT: code */
-	const char *stack;    /* AUDIT_QUESTION: the caller's call stack, or NULL */
+	int reason;            /* AUDIT_SESSION, AUDIT_LIMIT: code */
+	const char *stack;     /* AUDIT_QUESTION: the caller's call stack, or NULL */
 };
 
 struct audit_source {
@@ -75,11 +75,25 @@ struct audit_session {
  * Returns 0, -ERR_NOMEM. */
 must_check int audit_open_begin(const char *db, struct audit **out);
 
+/** audit_set_sync: before audit_open_finish: asks, denials, grants and installs
+ * wait for the disk (--audit-sync). */
+void audit_set_sync(struct audit *a);
+
+/** audit_set_redactor: from now on every object, second object and argument is
+ * shown to @redact before it is journalled, so that the value of a secret is
+ * never on record.  Before the first event; may be called by any thread.
+ * @redact: appends the text to be recorded to @out and returns true where it
+ *   differs, else returns false. */
+struct buf;
+void audit_set_redactor(struct audit *a,
+                        bool (*redact)(void *ctx, const char *text, size_t len_bytes,
+                                       struct buf *out),
+                        void *ctx);
+
 /** audit_open_finish: waits for the store and opens the session.
- * On failure a message is in *why (constant or owned by @a).
- * Returns 0 or -ERR_VERSION, -ERR_DAMAGED, -ERR_PERM, -ERR_FULL, -ERR_SYS. */
-must_check int audit_open_finish(struct audit *a, const struct audit_session *s,
-                                 const char **why);
+ * On failure a message is in *why (owned by @a, which must still be closed by
+ * audit_abandon).  Returns 0 or -ERR_VERSION, -ERR_DAMAGED, -ERR_PERM, -ERR_FULL, -ERR_SYS. */
+must_check int audit_open_finish(struct audit *a, const struct audit_session *s, const char **why);
 
 /** audit_session_id: the session's short id, "a3f9" or longer. */
 const char *audit_session_id(const struct audit *a);
@@ -97,8 +111,7 @@ must_check int audit_outcome(struct audit *a, struct receipt *r, long result);
 
 /** audit_note: intent and outcome in one, for what has no effect of its own
  * (refusals, process rows, questions). */
-must_check int audit_note(struct audit *a, const struct audit_event *e,
-                          long result);
+must_check int audit_note(struct audit *a, const struct audit_event *e, long result);
 
 /** audit_failed: whether the record can no longer be kept: a full disk, a
  * failing database.  The supervisor then stops the tree. */
@@ -110,6 +123,9 @@ struct audit_totals {
 	uint64_t decisions, refused, asked, grants, dropped;
 };
 void audit_totals(const struct audit *a, struct audit_totals *out);
+
+/** audit_abandon: instead of audit_close where no session was opened. */
+void audit_abandon(struct audit *a);
 
 /** audit_close: drains, seals and closes; frees @a.
  * @status: wait(2) status of the command; @reason: short word ("exited",

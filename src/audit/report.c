@@ -532,7 +532,7 @@ int report_write(sqlite3 *db, sqlite3_int64 session, const char *verified, bool 
 		"coalesce(c.decisions, 0), coalesce(c.refused, 0), coalesce(c.asked, 0), "
 		"coalesce(c.grants, 0), coalesce(c.dropped, 0), s.opened_us, "
 		"max(coalesce(c.at_us, 0), coalesce((SELECT max(at_us) - s.opened_us FROM "
-	        "checkpoint "
+		"checkpoint "
 		"WHERE session = s.id), 0)), "
 		"coalesce((SELECT sum(events) FROM checkpoint WHERE session = s.id), 0) "
 		"FROM session s LEFT JOIN closing c ON c.session = s.id WHERE s.id = ?";

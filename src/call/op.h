@@ -106,6 +106,7 @@ enum call_op {
 	OP_IOCTL,
 	/* FAMILY_refuse */
 	OP_REFUSE,
+	OP_IPC, /* unless a rule of class ipc allows it: then continued */
 };
 
 #endif

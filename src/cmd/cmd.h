@@ -4,14 +4,14 @@
 
 /* Statuses of wary's own (as env(1), nice(1) and timeout(1) use them). */
 enum cmd_status {
-	CMD_FAILED = 125,    /* wary itself failed; nothing ran unsupervised */
-	CMD_REFUSED = 126,   /* refused, or not executable */
+	CMD_FAILED = 125,  /* wary itself failed; nothing ran unsupervised */
+	CMD_REFUSED = 126, /* refused, or not executable */
 	CMD_NOT_FOUND = 127,
 };
 
 struct cmd {
 	const char *name;
-	const char *summary;  /* one line for --help */
+	const char *summary; /* one line for --help */
 	/* argv[0] is the subcommand's name; returns the exit status. */
 	int (*run)(int argc, char **argv);
 };

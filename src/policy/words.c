@@ -45,10 +45,11 @@ const char *const words_manager[] = {
 	"npm",      "pip",    "cargo",  "go",   "gem",   "apt",     "apk",  "dnf",
 	"pacman",   "zypper", "uv",     "pipx", "conda", "maven",   "bun",  "composer",
 	"gradle",   "nuget",  "yarn",   "pnpm", "brew",  "flatpak", "snap", "cpan",
-	"luarocks", "hex",    "poetry", "deno", NULL,
+	"luarocks", "hex",    "poetry", "deno", "dns",   NULL,
 };
 const char *const words_variable[] = {
-	"HOME", "PROJECT", "TMPDIR", "CACHE", "CONFIG", "STATE", "RUNTIME", "UID", "TENANT", NULL,
+	"HOME",    "PROJECT", "TMPDIR", "CACHE",  "CONFIG", "STATE",
+	"RUNTIME", "UID",     "TENANT", "GITDIR", NULL,
 };
 const char *const words_limit[] = {
 	"wall",  "cpu",   "memory", "processes", "written", "bandwidth",

@@ -98,14 +98,16 @@ int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid)
 	const char *gid_line = line_of(text, "Gid");
 	const char *groups = line_of(text, "Groups");
 	const char *caps = line_of(text, "CapEff");
+	const char *permitted = line_of(text, "CapPrm");
 	unsigned ids[4];
 
 	/* A task that is ending has no umask any more, and no call either. */
-	if (!mask || !tgid_line || !uid_line || !gid_line || !groups || !caps)
+	if (!mask || !tgid_line || !uid_line || !gid_line || !groups || !caps || !permitted)
 		return -ERR_FORMAT;
 	out->umask = (mode_t)strtoul(mask, NULL, 8) & 0777;
 	*tgid = (pid_t)strtol(tgid_line, NULL, 10);
 	out->cap_effective = strtoull(caps, NULL, 16);
+	out->cap_permitted = strtoull(permitted, NULL, 16);
 	if (!read_ids(uid_line, ids, 4))
 		return -ERR_FORMAT;
 	out->ruid = ids[0];
@@ -113,6 +115,7 @@ int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid)
 	out->fsuid = ids[3];
 	if (!read_ids(gid_line, ids, 4))
 		return -ERR_FORMAT;
+	out->rgid = ids[0];
 	out->egid = ids[1];
 	out->fsgid = ids[3];
 	return read_groups(groups, out);

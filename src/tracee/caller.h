@@ -15,8 +15,8 @@
 /* Credentials as the kernel would use them for the caller's file access. */
 struct caller_creds {
 	uid_t fsuid, euid, ruid;
-	gid_t fsgid, egid;
-	uint64_t cap_effective;
+	gid_t fsgid, egid, rgid;
+	uint64_t cap_effective, cap_permitted;
 	gid_t groups[CALLER_GROUPS_MAX];
 	unsigned groups_n;
 	mode_t umask;
@@ -24,7 +24,7 @@ struct caller_creds {
 
 struct caller {
 	pid_t tid;
-	pid_t tgid;            /* 0: not looked up yet */
+	pid_t tgid;                          /* 0: not looked up yet */
 	const struct lineage_entry *program; /* reference held; NULL unknown */
 };
 
@@ -32,8 +32,7 @@ struct caller {
  * @text: its whole text, NUL-terminated.
  * Returns 0, -ERR_FORMAT where a line is missing, -ERR_BOUND for more groups
  * than can be worn. */
-must_check int caller_parse_status(const char *text, struct caller_creds *out,
-                                   pid_t *tgid);
+must_check int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid);
 
 /** caller_creds_of: reads /proc/TID/status (about 10 µs).
  * Returns 0, -ERR_GONE, -ERR_FORMAT or -ERR_BOUND. */

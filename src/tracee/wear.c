@@ -18,10 +18,10 @@ struct ids {
 struct wear {
 	struct ids own;
 	struct ids now;
-	uint64_t caps_own;       /* effective */
+	uint64_t caps_own; /* effective */
 	uint64_t caps_permitted;
 	uint64_t caps_inheritable;
-	uint64_t caps_now;       /* effective */
+	uint64_t caps_now; /* effective */
 	mode_t umask_now;
 };
 

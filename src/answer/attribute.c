@@ -1,0 +1,195 @@
+/* Limits, priorities and scheduling of another process of the tree: made by
+ * wary, by number, with what the caller points to copied once; the number is
+ * then looked at again, and a result that may be another process' is thrown
+ * away.  (Nothing but the number names a process to these calls: one that is
+ * born with it within these microseconds could be meant, as without wary.) */
+#include "answer/process.h"
+
+#include "answer/fetch.h"
+#include "answer/hand.h"
+#include "call/op.h"
+#include "supervise.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Masks of 32768 processors; a page, the kernel's bound for sched_attr. */
+#define ARGUMENT_MAX 4096
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_WHO_PGRP 2
+
+struct attribute {
+	struct process p; /* first: as process_new wants it */
+	/* What the caller points to, copied. */
+	_Alignas(8) unsigned char bytes[ARGUMENT_MAX];
+	size_t len_bytes;
+	bool given;   /* false: a null pointer */
+	uint64_t old; /* prlimit64: where the old limits go; 0: nowhere */
+};
+
+/* ---- who is meant ----------------------------------------------------- */
+
+/* setpriority and ioprio_set name a process, a group or a user. */
+static int target_of_which(struct request *r, struct process *p, bool process, bool group)
+{
+	pid_t who = (pid_t)(uint32_t)fetch_arg(r, ROLE_PID);
+
+	if (process)
+		return process_one(r, p, who);
+	if (!group)
+		return -ERR_OUTSIDE; /* everything that the user runs */
+	if (who == 0)
+		who = getpgid(r->call->tid);
+	return who > 0 && member_group_is_inside(r, who) ? 0 : -ERR_OUTSIDE;
+}
+
+static int target_of(struct request *r, struct process *p)
+{
+	int which = (int)(uint32_t)fetch_arg(r, ROLE_CMD);
+
+	switch (r->call->row->op) {
+	case OP_SETPRIORITY:
+		if (which < PRIO_PROCESS || which > PRIO_USER)
+			return -EINVAL;
+		return target_of_which(r, p, which == PRIO_PROCESS, which == PRIO_PGRP);
+	case OP_IOPRIO_SET:
+		return target_of_which(r, p, which == IOPRIO_WHO_PROCESS, which == IOPRIO_WHO_PGRP);
+	case OP_MIGRATE_PAGES:
+	case OP_MOVE_PAGES:
+		/* They look into another process' memory. */
+		if (!member_is_caller(r, (pid_t)(uint32_t)fetch_arg(r, ROLE_PID)))
+			return -ERR_OUTSIDE;
+		p->proceed = true;
+		return 0;
+	default:
+		return process_one(r, p, (pid_t)(uint32_t)fetch_arg(r, ROLE_PID));
+	}
+}
+
+/* ---- what is set ------------------------------------------------------ */
+
+/* Bytes that an argument points to, as many as the call takes. */
+static int size_of(struct request *r, size_t *len_bytes)
+{
+	uint32_t first;
+	int err;
+
+	switch (r->call->row->op) {
+	case OP_PRLIMIT64:
+		*len_bytes = sizeof(struct rlimit64);
+		return 0;
+	case OP_SCHED_SETSCHEDULER:
+	case OP_SCHED_SETPARAM:
+		*len_bytes = sizeof(struct sched_param);
+		return 0;
+	case OP_SCHED_SETAFFINITY:
+		*len_bytes = (uint32_t)fetch_arg(r, ROLE_SIZE);
+		if (*len_bytes > ARGUMENT_MAX)
+			*len_bytes = ARGUMENT_MAX;
+		return 0;
+	case OP_SCHED_SETATTR: /* it begins with its own size; 0: the first one */
+		err = fetch_bytes(r, ROLE_BUF, &first, sizeof first);
+		*len_bytes = first ? first : 48;
+		return err != 0 ? err : *len_bytes < 48 || *len_bytes > ARGUMENT_MAX ? -E2BIG : 0;
+	default:
+		*len_bytes = 0;
+		return 0;
+	}
+}
+
+static int fetch_argument(struct request *r, struct attribute *a)
+{
+	int err;
+
+	a->given = fetch_arg(r, ROLE_BUF) != 0;
+	if (!a->given)
+		return 0;
+	err = size_of(r, &a->len_bytes);
+	if (err == 0 && a->len_bytes > 0)
+		err = fetch_bytes(r, ROLE_BUF, a->bytes, a->len_bytes);
+	if (r->call->row->op == OP_PRLIMIT64)
+		a->old = r->call->args[3];
+	return err;
+}
+
+int attribute_prepare(struct request *r)
+{
+	struct attribute *a = (struct attribute *)process_new(r, sizeof *a);
+	int err;
+
+	if (!a)
+		return -ERR_NOMEM;
+	if (r->call->row->op == OP_PRLIMIT64)
+		a->old = r->call->args[3];
+	err = target_of(r, &a->p);
+	if (err == 0 && !a->p.proceed)
+		err = fetch_argument(r, a);
+	if (err == 0)
+		err = fetch_end(r, HAND_IDS);
+	/* A core dump is a file that nobody decided about. */
+	if (err == 0 && !a->p.proceed && r->call->row->op == OP_PRLIMIT64 &&
+	    (int)(uint32_t)fetch_arg(r, ROLE_CMD) == RLIMIT_CORE && a->given)
+		err = -ERR_PERM;
+	if (err == -ERR_OUTSIDE || err == -ERR_PERM || (err == 0 && !a->p.proceed))
+		state_call(r);
+	return fetch_result(r, err);
+}
+
+/* ---- effect ----------------------------------------------------------- */
+
+static long set(struct request *r, struct attribute *a, struct rlimit64 *old)
+{
+	const uint64_t *args = r->call->args;
+	pid_t pid = (pid_t)(uint32_t)fetch_arg(r, ROLE_PID);
+	void *given = a->given ? a->bytes : NULL;
+	int which = (int)(uint32_t)fetch_arg(r, ROLE_CMD);
+
+	switch (r->call->row->op) {
+	case OP_PRLIMIT64:
+		return syscall(SYS_prlimit64, pid, which, given, a->old ? old : NULL);
+	case OP_SETPRIORITY:
+		return syscall(SYS_setpriority, which, pid, (int)(uint32_t)args[2]);
+	case OP_IOPRIO_SET:
+		return syscall(SYS_ioprio_set, which, pid, (int)(uint32_t)args[2]);
+	case OP_SCHED_SETAFFINITY:
+		return syscall(SYS_sched_setaffinity, pid, a->len_bytes, given);
+	case OP_SCHED_SETSCHEDULER:
+		return syscall(SYS_sched_setscheduler, pid, which, given);
+	case OP_SCHED_SETPARAM:
+		return syscall(SYS_sched_setparam, pid, given);
+	case OP_SCHED_SETATTR:
+		return syscall(SYS_sched_setattr, pid, given, (unsigned)fetch_flags(r));
+	default:
+		errno = EPERM;
+		return -1;
+	}
+}
+
+void attribute_act(struct request *r)
+{
+	struct attribute *a = r->target.more;
+	struct rlimit64 old;
+	long n;
+
+	if (a->p.proceed) {
+		r->reply.proceed = true;
+		return;
+	}
+	if (hand_on(r) != 0) {
+		r->reply.value = -EPERM;
+		return;
+	}
+	n = set(r, a, &old);
+	n = n < 0 ? -errno : n;
+	hand_off(r);
+	if (n >= 0 && a->p.member.proc_fd >= 0 && !member_still(&a->p.member))
+		n = -ESRCH;
+	if (n >= 0 && a->old &&
+	    mem_write(&r->mem, (struct tracee_addr){a->old}, &old, sizeof old) != 0)
+		n = -EFAULT;
+	r->reply.value = n;
+}

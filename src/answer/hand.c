@@ -1,0 +1,214 @@
+#include "answer/hand.h"
+
+#include "base/own.h"
+#include "supervise.h"
+#include "tracee/lineage.h"
+#include "tracee/wear.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the folders of programs have been moved below /usr. */
+static const char *const tops[] = {"lib", "lib64", "bin", "sbin", "lib32"};
+
+#define TOPS_N (sizeof tops / sizeof tops[0])
+
+struct hand {
+	struct wear *wear;
+	bool top_is_link[TOPS_N];
+	int root_fd;
+	struct hand_rules rules;
+	bool tree_caps_known;
+	uint64_t tree_caps; /* of a root tree that has changed nothing */
+	struct caller_creds creds;
+	bool creds_seen; /* of this request's caller */
+};
+
+static int read_setting(const char *path)
+{
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[16];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return (int)strtol(text, NULL, 10);
+}
+
+static struct hand *hand_new(void)
+{
+	struct hand *h = calloc(1, sizeof *h);
+
+	if (!h)
+		return NULL;
+	h->root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (h->root_fd < 0 || wear_new(&h->wear) != 0) {
+		fd_drop(&h->root_fd);
+		free(h);
+		return NULL;
+	}
+	for (size_t i = 0; i < TOPS_N; i++) {
+		struct stat st;
+
+		h->top_is_link[i] = fstatat(h->root_fd, tops[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		                    S_ISLNK(st.st_mode);
+	}
+	h->rules.links = read_setting("/proc/sys/fs/protected_symlinks") != 0;
+	h->rules.regular = read_setting("/proc/sys/fs/protected_regular");
+	h->rules.fifos = read_setting("/proc/sys/fs/protected_fifos");
+	return h;
+}
+
+static struct hand *hand_of(struct worker *w)
+{
+	if (!w->creds_now)
+		w->creds_now = hand_new();
+	return w->creds_now;
+}
+
+void hand_free(struct worker *w)
+{
+	struct hand *h = w->creds_now;
+
+	if (!h)
+		return;
+	wear_free(h->wear);
+	fd_drop(&h->root_fd);
+	free(h);
+	w->creds_now = NULL;
+}
+
+int hand_fetch(struct request *r, unsigned need)
+{
+	struct hand *h = hand_of(r->worker);
+	bool mask = (need & HAND_UMASK) && atomic_load(&r->sup->umask_changed);
+	pid_t tgid;
+	int err;
+
+	if (!h)
+		return -ERR_NOMEM;
+	h->creds_seen = false;
+	h->creds.umask = r->sup->umask_start;
+	if (!mask &&
+	    !(r->sup->as_root && (atomic_load(&r->sup->creds_changed) || !h->tree_caps_known)))
+		return 0;
+	err = caller_creds_of(r->call->tid, &h->creds, &tgid);
+	if (err != 0)
+		return err;
+	r->caller.tgid = tgid;
+	h->creds_seen = true;
+	return 0;
+}
+
+int hand_on(struct request *r)
+{
+	struct hand *h = hand_of(r->worker);
+
+	if (!h)
+		return -ERR_NOMEM;
+	wear_umask(h->wear, h->creds.umask);
+	if (!r->sup->as_root)
+		return 0;
+	if (h->creds_seen && !h->tree_caps_known) {
+		h->tree_caps = h->creds.cap_effective;
+		/* Only while no caller has changed any: then they are everybody's. */
+		h->tree_caps_known = !atomic_load(&r->sup->creds_changed);
+	}
+	if (h->creds_seen) {
+		r->worker->fsuid_now = h->creds.fsuid;
+		r->worker->fsgid_now = h->creds.fsgid;
+		return wear_on(h->wear, &h->creds);
+	}
+	return wear_caps(h->wear, h->tree_caps);
+}
+
+int hand_on_real(struct request *r)
+{
+	struct hand *h = hand_of(r->worker);
+	struct caller_creds real;
+
+	if (!h)
+		return -ERR_NOMEM;
+	if (!r->sup->as_root || !h->creds_seen)
+		return hand_on(r);
+	real = h->creds;
+	real.fsuid = h->creds.ruid;
+	real.fsgid = h->creds.rgid;
+	/* The kernel gives a real user 0 its permitted set, and others none. */
+	real.cap_effective = real.ruid == 0 ? h->creds.cap_permitted : 0;
+	return wear_on(h->wear, &real);
+}
+
+pid_t hand_tgid(struct request *r)
+{
+	if (r->caller.tgid == 0)
+		r->caller.tgid = caller_tgid(r->call->tid);
+	return r->caller.tgid;
+}
+
+void hand_off(struct request *r)
+{
+	struct hand *h = hand_of(r->worker);
+
+	if (h && r->sup->as_root)
+		wear_off(h->wear);
+}
+
+static bool in_tree(void *ctx, pid_t pid)
+{
+	const struct supervisor *s = ctx;
+
+	return lineage_in_tree(s->lineage, pid, s->guardian_pid);
+}
+
+void hand_env(struct request *r, struct place_env *env)
+{
+	const struct hand *h = hand_of(r->worker);
+
+	invariant(h != NULL);
+	*env = (struct place_env){
+		.tid = r->call->tid,
+		.tgid = r->caller.tgid,
+		.fsuid = h->creds_seen ? h->creds.fsuid : geteuid(),
+		.root_fd = h->root_fd,
+		.self_fd_dir = r->worker->proc_self_fd_dir,
+		.proc_dev = r->sup->proc_dev,
+		.protected_links = h->rules.links,
+		.in_tree = in_tree,
+		.ctx = r->sup,
+	};
+}
+
+void hand_env_done(struct request *r, const struct place_env *env)
+{
+	if (env->tgid > 0)
+		r->caller.tgid = env->tgid;
+}
+
+const struct hand_rules *hand_rules(struct request *r)
+{
+	return &hand_of(r->worker)->rules;
+}
+
+bool hand_is_linked_top(struct request *r, const char *name)
+{
+	const struct hand *h = hand_of(r->worker);
+	size_t n = strcspn(name + 1, "/");
+
+	for (size_t i = 0; h && i < TOPS_N; i++)
+		if (strlen(tops[i]) == n && strncmp(tops[i], name + 1, n) == 0)
+			return h->top_is_link[i];
+	return false;
+}
+
+void hand_self_path(int fd, char out[32])
+{
+	snprintf(out, 32, "/proc/self/fd/%d", fd);
+}

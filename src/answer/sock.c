@@ -1,0 +1,228 @@
+#include "answer/sock.h"
+
+#include "answer/sockpath.h"
+#include "base/own.h"
+#include "net/local.h"
+#include "net/own.h"
+#include "supervise.h"
+#include "tracee/fd.h"
+#include "tracee/wear.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#define RESTART (-512L) /* ERESTARTSYS: never seen by a program */
+
+/* ---- the socket ------------------------------------------------------- */
+
+void sock_free(void *more)
+{
+	struct sock *s = more;
+
+	for (unsigned i = 0; i < s->addrs_n; i++)
+		free(s->addrs[i].text);
+	free(s);
+}
+
+struct sock *sock_new(struct request *r, size_t size_bytes)
+{
+	struct sock *s = calloc(1, size_bytes);
+
+	if (!s)
+		return NULL;
+	s->fd = -1;
+	r->target.more = s;
+	r->target.more_free = sock_free;
+	return s;
+}
+
+int sock_get(struct request *r, struct sock *s, uint64_t number)
+{
+	int fd = fd_get(r->call->tid, (int)number);
+
+	if (fd < 0)
+		return fd;
+	r->target.socket_fd = fd;
+	s->fd = fd;
+	return 0;
+}
+
+int sock_kind(struct sock *s)
+{
+	socklen_t len = sizeof s->domain;
+
+	if (getsockopt(s->fd, SOL_SOCKET, SO_DOMAIN, &s->domain, &len) != 0 ||
+	    getsockopt(s->fd, SOL_SOCKET, SO_TYPE, &s->type, &len) != 0 ||
+	    getsockopt(s->fd, SOL_SOCKET, SO_PROTOCOL, &s->protocol, &len) != 0)
+		return -errno;
+	return 0;
+}
+
+/* ---- addresses -------------------------------------------------------- */
+
+int sock_read_addr(struct request *r, struct sock *s, uint64_t addr, uint64_t len_bytes,
+                   enum addr_use use, struct sock_addr **out)
+{
+	struct sock_addr *a;
+	int len = (int)len_bytes; /* as the kernel's own argument is declared */
+	int err;
+
+	if (len < 0 || (size_t)len > sizeof a->a.sa)
+		return -EINVAL;
+	invariant(s->addrs_n < REQUEST_FACTS_MAX);
+	a = &s->addrs[s->addrs_n];
+	*a = (struct sock_addr){.place = -1};
+	a->a.len_bytes = (socklen_t)len;
+	err = mem_read(&r->mem, (struct tracee_addr){addr}, &a->a.sa, (size_t)len);
+	if (err != 0)
+		return err;
+	err = addr_read(&a->a, s->domain, s->type, s->protocol, use);
+	if (err != 0)
+		return err;
+	s->addrs_n++;
+	*out = a;
+	return a->a.kind == ADDR_IS_PATH ? sockpath_fetch(r, s, a) : 0;
+}
+
+void sock_drop_addr(struct request *r, struct sock *s)
+{
+	struct sock_addr *a = &s->addrs[--s->addrs_n];
+
+	if (a->place >= 0)
+		sockpath_drop(r, s, a);
+	free(a->text);
+	*a = (struct sock_addr){.place = -1};
+}
+
+/* 0.0.0.0 and :: lead elsewhere from a socket that is bound. */
+static void settle_any(const struct sock *s, struct addr *a)
+{
+	struct sockaddr_storage local;
+	socklen_t len = sizeof local;
+
+	if (a->any && getsockname(s->fd, (struct sockaddr *)&local, &len) == 0)
+		addr_local_any(a, &local, len);
+}
+
+/* What binding gives this session alone: a port that only this host reaches, or
+ * one that nobody knows yet.  (A first send or connect takes such a port by
+ * itself; listening on it is a question of its own.) */
+static bool binds_own(const struct facts_addr *f)
+{
+	return addr_is_loopback(f) || (addr_is_any(f) && f->port == 0);
+}
+
+static void know_inet(struct request *r, const struct sock *s, struct addr *a,
+                      enum policy_class class)
+{
+	struct facts_addr *f = &a->facts;
+
+	if (class == CLASS_BIND) {
+		f->own = binds_own(f);
+		return;
+	}
+	settle_any(s, a);
+	f->local = addr_is_loopback(f) || local_is(f);
+	f->own = f->local && f->proto != PROTO_ANY && own_inet(r->sup->own, f);
+}
+
+static void know(struct request *r, const struct sock *s, struct sock_addr *a,
+                 enum policy_class class)
+{
+	struct facts_addr *f = &a->a.facts;
+
+	switch (a->a.kind) {
+	case ADDR_IS_IP:
+		know_inet(r, s, &a->a, class);
+		break;
+	case ADDR_IS_ABSTRACT:
+		f->own = class == CLASS_BIND || own_name(r->sup->own, f->unix_name);
+		break;
+	case ADDR_IS_AUTOBIND:
+		f->own = true;
+		break;
+	case ADDR_IS_PATH: /* sockpath.c */
+	case ADDR_IS_NONE:
+	case ADDR_IS_KERNEL:
+	case ADDR_IS_OTHER:
+		break;
+	}
+	a->was_own = f->own && class != CLASS_BIND;
+}
+
+int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum policy_class class)
+{
+	struct buf text = BUF_INIT;
+	struct facts *f;
+
+	if (a->a.kind == ADDR_IS_NONE || a->a.kind == ADDR_IS_KERNEL)
+		return 0;
+	if (a->a.kind == ADDR_IS_PATH)
+		return sockpath_question(r, a, class);
+	know(r, s, a, class);
+	addr_text(&text, &a->a.facts);
+	a->text = buf_take(&text);
+	if (!a->text)
+		return -ERR_NOMEM;
+	f = request_add_fact(r, class, a->text);
+	if (!f)
+		return -ERR_NOMEM;
+	f->addr = a->a.facts;
+	return 0;
+}
+
+bool sock_still_own(struct request *r, const struct sock_addr *a)
+{
+	if (!a->was_own)
+		return true;
+	if (a->a.kind == ADDR_IS_IP)
+		return own_inet(r->sup->own, &a->a.facts);
+	if (a->a.kind == ADDR_IS_ABSTRACT)
+		return own_name(r->sup->own, a->a.facts.unix_name);
+	return true; /* a file is the one that was judged: it is held */
+}
+
+/* ---- effects ---------------------------------------------------------- */
+
+bool sock_blocks(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+/* An interrupted call with a timeout is not restarted (socket(7)). */
+static bool has_timeout(int fd)
+{
+	struct timeval t = {0};
+	socklen_t len = sizeof t;
+
+	return getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, &len) == 0 &&
+	       (t.tv_sec != 0 || t.tv_usec != 0);
+}
+
+long sock_wait(struct request *r, int fd, long (*call)(void *ctx), void *ctx)
+{
+	struct worker *w = r->worker;
+	bool cancelled;
+	bool interrupted;
+	long n;
+
+	if (worker_block_begin(w, r->call->id, r->call->tid) != 0)
+		return -EAGAIN;
+	do {
+		n = call(ctx);
+		if (n < 0)
+			n = -errno;
+		cancelled = atomic_load(&w->cancelled);
+		interrupted = atomic_load(&w->interrupted);
+	} while (n == -EINTR && !cancelled);
+	worker_block_end(w);
+	if (n != -EINTR || !interrupted)
+		return n;
+	return has_timeout(fd) ? -EINTR : RESTART;
+}

@@ -1,0 +1,387 @@
+#include "audit/batch_inside.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STRINGS_REMEMBERED 32768
+#define ACTORS_REMEMBERED 4096
+#define ACTS_REMEMBERED 4096
+
+int batch_new(struct store *store, const struct batch_identity *who, struct batch **out)
+{
+	struct batch *b = calloc(1, sizeof *b);
+	int err = b ? 0 : -ERR_NOMEM;
+
+	if (err)
+		return err;
+	b->store = store;
+	b->who = *who;
+	b->waiting = calloc(BATCH_SLOTS, sizeof *b->waiting);
+	/* Taken from the kernel as they are used. */
+	b->actor_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->actor_rows);
+	b->act_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->act_rows);
+	b->detail_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->detail_rows);
+	b->event_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->event_rows);
+	if (!b->waiting || !b->actor_rows || !b->act_rows || !b->detail_rows || !b->event_rows)
+		err = -ERR_NOMEM;
+	if (!err)
+		err = intern_new(STRINGS_REMEMBERED, &b->strings);
+	if (!err)
+		err = intern_new(ACTORS_REMEMBERED, &b->actors);
+	if (!err)
+		err = intern_new(ACTS_REMEMBERED, &b->acts);
+	if (err)
+		batch_free(b);
+	else
+		*out = b;
+	return err;
+}
+
+void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	for (unsigned i = 0; b->waiting && i < BATCH_SLOTS; i++)
+		free(b->waiting[i].carry);
+	free(b->waiting);
+	free(b->actor_rows);
+	free(b->act_rows);
+	free(b->detail_rows);
+	free(b->event_rows);
+	intern_free(b->strings);
+	intern_free(b->actors);
+	intern_free(b->acts);
+	free(b);
+}
+
+int batch_begin(struct batch *b)
+{
+	struct rows_checkpoint last;
+	struct chain_hash prev = {{0}};
+	int err = store_begin(b->store, &last);
+
+	if (err)
+		return err;
+	if (last.id)
+		err = chain_checkpoint_hash(&last, &prev);
+	if (err) {
+		store_rollback(b->store);
+		return err;
+	}
+	b->point = (struct rows_checkpoint){
+		.id = last.id + 1,
+		.session = b->who.session,
+		.kind = b->who.recovered ? ROWS_RECOVERED : 0,
+		.first_seq = b->who.next_seq,
+		.signer = b->who.signer,
+	};
+	memcpy(b->point.uuid, b->who.uuid, sizeof b->point.uuid);
+	memcpy(b->point.prev, prev.bytes, sizeof b->point.prev);
+	memcpy(b->point.public_key, b->who.key->public_key, sizeof b->point.public_key);
+	for (unsigned t = 0; t < ROWS_TABLES; t++)
+		b->point.range[t].first = last.range[t].first + last.range[t].count;
+	b->chain = b->who.chain;
+	b->journal = b->who.journal;
+	b->has_closing = false;
+	merkle_init(&b->tree);
+	return 0;
+}
+
+/* Keeps an intent, as the body of a CARRY entry. */
+static int wait_for_outcome(struct batch *b, uint64_t index, uint64_t intent, uint16_t slot,
+                            const uint8_t *body, size_t len_bytes)
+{
+	struct batch_waiting *w = &b->waiting[slot];
+	size_t need = sizeof intent + len_bytes;
+
+	if (need > w->cap_bytes) {
+		uint8_t *more = realloc(w->carry, need);
+
+		if (!more)
+			return -ERR_NOMEM;
+		w->carry = more;
+		w->cap_bytes = need;
+	}
+	if (slot >= b->slots)
+		b->slots = slot + 1u;
+	memcpy(w->carry, &intent, sizeof intent);
+	memcpy(w->carry + sizeof intent, body, len_bytes);
+	w->len_bytes = need;
+	w->used = true;
+	w->intent = intent;
+	w->home = index;
+	return 0;
+}
+
+void batch_identify(struct batch *b, uint64_t session, uint64_t signer)
+{
+	b->who.session = session;
+	b->who.signer = signer;
+	b->point.session = session;
+	b->point.signer = signer;
+}
+
+static int entry_intent(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	struct record r;
+	int err = record_decode(&r, e->body, e->head.len_bytes);
+
+	return err ? err
+	           : wait_for_outcome(b, index, index, e->head.slot, e->body, e->head.len_bytes);
+}
+
+static int entry_carry(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	struct batch_waiting *w = &b->waiting[e->head.slot];
+	struct record r;
+	uint64_t intent;
+
+	if (e->head.len_bytes < sizeof intent)
+		return -ERR_FORMAT;
+	memcpy(&intent, e->body, sizeof intent);
+	if (record_decode(&r, e->body + sizeof intent, e->head.len_bytes - sizeof intent) != 0 ||
+	    intent >= index)
+		return -ERR_FORMAT;
+	if (w->used && w->intent == intent) {
+		w->home = index;
+		return 0;
+	}
+	/* The writer's own copy of what has had its outcome meanwhile; or, in
+	 * recovery, the only copy that is left. */
+	if (!b->who.recovered)
+		return 0;
+	return wait_for_outcome(b, index, intent, e->head.slot, e->body + sizeof intent,
+	                        e->head.len_bytes - sizeof intent);
+}
+
+static int entry_outcome(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	struct batch_waiting *w = &b->waiting[e->head.slot];
+	struct record_outcome o;
+	struct record r;
+	int err;
+
+	if (e->head.len_bytes != sizeof o)
+		return -ERR_FORMAT;
+	memcpy(&o, e->body, sizeof o);
+	if (!w->used || w->intent != o.intent)
+		return index < b->who.journal ? 0 : -ERR_FORMAT;
+	w->used = false;
+	if (index < b->who.journal)
+		return 0;
+	err = record_decode(&r, w->carry + sizeof o.intent, w->len_bytes - sizeof o.intent);
+	return err ? err : batch_put_event(b, &r, o.mono_ns, true, o.result);
+}
+
+static int entry_note(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	struct record r;
+	int err = record_decode(&r, e->body, e->head.len_bytes);
+
+	if (err || index < b->who.journal)
+		return err;
+	return batch_put_event(b, &r, r.head.mono_ns, true, r.head.result);
+}
+
+static int entry_end(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	(void)b;
+	(void)index;
+	return e->head.len_bytes ? -ERR_FORMAT : 0;
+}
+
+int batch_entry(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	static int (*const by_type[])(struct batch *, uint64_t, const struct journal_entry *) = {
+		[RECORD_INTENT] = entry_intent, [RECORD_OUTCOME] = entry_outcome,
+		[RECORD_NOTE] = entry_note,     [RECORD_CARRY] = entry_carry,
+		[RECORD_END] = entry_end,
+	};
+	int err;
+
+	if (e->head.type < RECORD_INTENT || e->head.type > RECORD_END ||
+	    e->head.slot >= BATCH_SLOTS)
+		return -ERR_FORMAT;
+	err = by_type[e->head.type](b, index, e);
+	if (!err && index >= b->journal)
+		b->journal = index + 1;
+	return err;
+}
+
+bool batch_full(const struct batch *b)
+{
+	return b->point.range[ROWS_EVENTS].count >= BATCH_EVENTS_MAX;
+}
+
+int batch_unknown(struct batch *b)
+{
+	for (unsigned i = 0; i < b->slots && !batch_full(b); i++) {
+		struct batch_waiting *w = &b->waiting[i];
+		struct record r;
+		int err;
+
+		if (!w->used)
+			continue;
+		err = record_decode(&r, w->carry + sizeof w->intent,
+		                    w->len_bytes - sizeof w->intent);
+		if (!err)
+			err = batch_put_event(b, &r, r.head.mono_ns, false, 0);
+		if (err)
+			return err;
+		w->used = false;
+	}
+	return 0;
+}
+
+int batch_opening(struct batch *b, const struct rows_opening *o)
+{
+	chain_opening(&b->chain, o);
+	merkle_add(&b->tree, &b->chain);
+	b->point.kind |= ROWS_OPENING;
+	return 0;
+}
+
+int batch_close(struct batch *b, struct rows_closing *c)
+{
+	c->session = b->who.session;
+	c->at_us = batch_since_opening_us(b, clock_mono_ns());
+	b->closing = *c;
+	b->has_closing = true;
+	b->point.kind |= ROWS_CLOSING;
+	return 0;
+}
+
+static int put_actors(struct batch *b)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < b->point.range[ROWS_ACTORS].count; i++) {
+		chain_actor(&b->chain, &b->actor_rows[i]);
+		merkle_add(&b->tree, &b->chain);
+		err = store_put_actor(b->store, &b->actor_rows[i], chain_mark(&b->chain));
+	}
+	return err;
+}
+
+static int put_acts(struct batch *b)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < b->point.range[ROWS_ACTS].count; i++) {
+		chain_act(&b->chain, &b->act_rows[i].row);
+		merkle_add(&b->tree, &b->chain);
+		err = store_put_act(b->store, &b->act_rows[i].row, chain_mark(&b->chain));
+	}
+	return err;
+}
+
+static int put_details(struct batch *b)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < b->point.range[ROWS_DETAILS].count; i++) {
+		chain_detail(&b->chain, &b->detail_rows[i]);
+		merkle_add(&b->tree, &b->chain);
+		err = store_put_detail(b->store, &b->detail_rows[i], chain_mark(&b->chain));
+	}
+	return err;
+}
+
+static int put_events(struct batch *b)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < b->point.range[ROWS_EVENTS].count; i++) {
+		chain_event(&b->chain, &b->event_rows[i]);
+		merkle_add(&b->tree, &b->chain);
+		err = store_put_event(b->store, &b->event_rows[i], chain_mark(&b->chain));
+	}
+	return err;
+}
+
+static int put_closing(struct batch *b)
+{
+	if (!b->has_closing)
+		return 0;
+	chain_closing(&b->chain, &b->closing);
+	merkle_add(&b->tree, &b->chain);
+	return store_put_closing(b->store, &b->closing, chain_mark(&b->chain));
+}
+
+static int put_checkpoint(struct batch *b)
+{
+	struct rows_checkpoint *p = &b->point;
+	uint64_t mono_us = clock_mono_ns() / 1000;
+	uint64_t wall_us = clock_wall_ns() / 1000;
+	struct chain_hash root;
+	int err;
+
+	p->at_us = batch_since_opening_us(b, mono_us * 1000);
+	p->skew_us = (int64_t)(wall_us - b->who.opened_us) - (int64_t)(mono_us - b->who.mono_us);
+	p->journal = b->journal;
+	merkle_root(&b->tree, &root);
+	memcpy(p->root, root.bytes, sizeof p->root);
+	memcpy(p->chain, b->chain.bytes, sizeof p->chain);
+	err = chain_checkpoint_sign(p, b->who.key->secret);
+	return err ? err : store_put_checkpoint(b->store, p);
+}
+
+int batch_commit(struct batch *b)
+{
+	static int (*const steps[])(struct batch *) = {put_actors, put_acts,    put_details,
+	                                               put_events, put_closing, put_checkpoint};
+	int err = 0;
+
+	if (!b->tree.leaves && !b->point.range[ROWS_EVENTS].count && !b->has_closing) {
+		store_rollback(b->store);
+		return 0;
+	}
+	for (size_t i = 0; !err && i < sizeof steps / sizeof steps[0]; i++)
+		err = steps[i](b);
+	if (!err)
+		err = store_commit(b->store);
+	if (err) {
+		store_rollback(b->store);
+		return err;
+	}
+	b->who.chain = b->chain;
+	b->who.next_seq += b->point.range[ROWS_EVENTS].count;
+	b->who.journal = b->journal;
+	return 0;
+}
+
+void batch_rollback(struct batch *b)
+{
+	store_rollback(b->store);
+}
+
+uint64_t batch_waiting_oldest(const struct batch *b, uint16_t *slot)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned i = 0; i < b->slots; i++) {
+		if (b->waiting[i].used && b->waiting[i].home < oldest) {
+			oldest = b->waiting[i].home;
+			*slot = (uint16_t)i;
+		}
+	}
+	return oldest;
+}
+
+const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes)
+{
+	*len_bytes = b->waiting[slot].len_bytes;
+	return b->waiting[slot].carry;
+}
+
+void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index)
+{
+	b->waiting[slot].home = index;
+}
+
+void batch_totals(const struct batch *b, struct batch_totals *out)
+{
+	*out = b->totals;
+}

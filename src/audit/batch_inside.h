@@ -1,0 +1,56 @@
+/* Inside batch: for batch.c and batch_rows.c only. */
+#ifndef WARY_AUDIT_BATCH_INSIDE_H
+#define WARY_AUDIT_BATCH_INSIDE_H
+
+#include "audit/batch.h"
+#include "audit/intern.h"
+#include "audit/merkle.h"
+#include "audit/record.h"
+
+#define BATCH_SYSCALL_MAX_BYTES 31
+
+/* An intent that waits for its outcome; kept as the body of a CARRY entry. */
+struct batch_waiting {
+	bool used;
+	uint64_t intent; /* index of the first entry */
+	uint64_t home;   /* index of the latest copy */
+	uint8_t *carry;
+	size_t len_bytes;
+	size_t cap_bytes;
+};
+
+struct batch_act {
+	struct rows_act row;
+	char syscall[BATCH_SYSCALL_MAX_BYTES + 1];
+};
+
+struct batch {
+	struct store *store;
+	struct batch_identity who;
+	struct intern *strings, *actors, *acts;
+	struct batch_waiting *waiting; /* BATCH_SLOTS */
+	unsigned slots;                /* as many as have ever been used */
+	struct batch_totals totals;
+	/* The batch under way. */
+	struct rows_checkpoint point;
+	struct chain_hash chain;
+	struct merkle tree;
+	uint64_t journal;
+	struct rows_actor *actor_rows; /* BATCH_EVENTS_MAX of each */
+	struct batch_act *act_rows;
+	struct rows_detail *detail_rows;
+	struct rows_event *event_rows;
+	bool has_closing;
+	struct rows_closing closing;
+};
+
+/** batch_since_opening_us: of a monotonic time, 0 where it was before. */
+uint64_t batch_since_opening_us(const struct batch *b, uint64_t mono_ns);
+
+/** batch_put_event: a row of an event that began at its head's time and ended
+ * at @end_ns, and whatever it refers to that is not in the store yet.
+ * Returns 0, -ERR_FORMAT or a store_ error. */
+must_check int batch_put_event(struct batch *b, const struct record *r, uint64_t end_ns, bool known,
+                               int64_t result);
+
+#endif

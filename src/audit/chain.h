@@ -1,0 +1,54 @@
+/* Bytes that are hashed and signed (docs/AUDIT.md, "Bytes that are hashed").
+ * Pure.  Every row is a leaf of its session's chain: its hash covers the one
+ * before it. */
+#ifndef WARY_AUDIT_CHAIN_H
+#define WARY_AUDIT_CHAIN_H
+
+#include "audit/rows.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/* The hash of a leaf, or of a checkpoint. */
+struct chain_hash {
+	uint8_t bytes[ROWS_HASH_BYTES];
+};
+
+/* Each takes the chain's last hash and replaces it by the row's leaf. */
+void chain_opening(struct chain_hash *chain, const struct rows_opening *row);
+void chain_string(struct chain_hash *chain, const struct rows_string *row);
+void chain_actor(struct chain_hash *chain, const struct rows_actor *row);
+void chain_act(struct chain_hash *chain, const struct rows_act *row);
+void chain_detail(struct chain_hash *chain, const struct rows_detail *row);
+void chain_event(struct chain_hash *chain, const struct rows_event *row);
+void chain_closing(struct chain_hash *chain, const struct rows_closing *row);
+
+/** chain_mark: what a row carries of its leaf. */
+int64_t chain_mark(const struct chain_hash *leaf);
+
+/** chain_checkpoint_message: appends the bytes that a checkpoint's signature
+ * is over. */
+void chain_checkpoint_message(struct buf *out, const struct rows_checkpoint *c);
+
+/** chain_checkpoint_hash: what the next checkpoint of the store has as prev.
+ * Returns 0 or -ERR_NOMEM. */
+must_check int chain_checkpoint_hash(const struct rows_checkpoint *c, struct chain_hash *out);
+
+/** chain_checkpoint_sign: sets c->signature.
+ * @secret: the Ed25519 secret key (64 bytes) whose public half is
+ *   c->public_key.  Its own output is verified.
+ * Returns 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_checkpoint_sign(struct rows_checkpoint *c, const uint8_t *secret);
+/** chain_checkpoint_verify: 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_checkpoint_verify(const struct rows_checkpoint *c);
+
+/** chain_certificate_sign: sets s->certificate by @by_secret (64 bytes).
+ * @uuid: of the session, or NULL for a machine's key.
+ * Returns 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_certificate_sign(struct rows_signer *s, const uint8_t *uuid,
+                                      const uint8_t *by_secret);
+/** chain_certificate_verify: whether @by_public made s->certificate.
+ * Returns 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_certificate_verify(const struct rows_signer *s, const uint8_t *uuid,
+                                        const uint8_t *by_public);
+
+#endif

@@ -1,0 +1,338 @@
+#include "audit/keys.h"
+
+#include "audit/folder.h"
+#include "base/clock.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAGIC "warykey1"
+#define ALGORITHM "Ed25519"
+#define PUBLIC_HEAD "wary-public-key-1 "
+#define SEAL_LABEL "wary journal 1"
+
+/* The file keys/machine, exactly. */
+struct key_file {
+	char magic[8];
+	char algorithm[8];
+	uint8_t key_id[8]; /* first bytes of H(public key) */
+	uint64_t made_us;
+	uint8_t secret[KEYS_SECRET_BYTES];
+};
+_Static_assert(sizeof(struct key_file) == 96, "no padding");
+
+int keys_state_folder(struct buf *out)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	struct passwd room;
+	struct passwd *pw = NULL;
+	char names[4096];
+
+	if (state && *state == '/') {
+		buf_fmt(out, "%s/wary", state);
+		return 0;
+	}
+	if (!home || *home != '/') {
+		if (getpwuid_r(geteuid(), &room, names, sizeof names, &pw) != 0)
+			pw = NULL;
+		home = pw ? pw->pw_dir : NULL;
+	}
+	if (!home || *home != '/')
+		return -ERR_NOTFOUND;
+	buf_fmt(out, "%s/.local/state/wary", home);
+	return 0;
+}
+
+int keys_store_default(struct buf *out)
+{
+	int err = keys_state_folder(out);
+
+	if (!err)
+		buf_str(out, "/wary.db");
+	return err;
+}
+
+int keys_new(struct keys **out)
+{
+	struct keys *k;
+
+	if (sodium_init() < 0)
+		return -ERR_NOMEM;
+	k = sodium_malloc(sizeof *k);
+	if (!k)
+		return -ERR_NOMEM;
+	invariant(crypto_sign_keypair(k->public_key, k->secret) == 0);
+	k->made_us = clock_wall_ns() / 1000;
+	*out = k;
+	return 0;
+}
+
+void keys_free(struct keys *k)
+{
+	sodium_free(k);
+}
+
+static void key_id_of(const uint8_t *public_key, uint8_t *out, size_t len_bytes)
+{
+	uint8_t hash[ROWS_HASH_BYTES];
+
+	invariant(crypto_generichash(hash, sizeof hash, public_key, ROWS_KEY_BYTES, NULL, 0) == 0);
+	memcpy(out, hash, len_bytes);
+}
+
+void keys_name(struct buf *out, const uint8_t public_key[ROWS_KEY_BYTES])
+{
+	uint8_t id[3];
+
+	key_id_of(public_key, id, sizeof id);
+	text_hex(out, id, 2);
+	buf_str(out, "…");
+	text_hex(out, id + 2, 1);
+}
+
+void keys_seal_key(const struct keys *machine, uint8_t out[32])
+{
+	invariant(crypto_generichash(out, 32, (const uint8_t *)SEAL_LABEL, strlen(SEAL_LABEL),
+	                             machine->secret, crypto_sign_SEEDBYTES) == 0);
+}
+
+static int refuse(char **why, int err, const char *file, const char *what)
+{
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, "the signing key ");
+	text_printable(&b, file, strlen(file), 0);
+	buf_fmt(&b, " cannot be used: %s", what);
+	*why = buf_take(&b);
+	return err;
+}
+
+static int refuse_errno(char **why, const char *file)
+{
+	int no = errno;
+	int err = no == ENOSPC || no == EDQUOT ? -ERR_FULL : no == ENOMEM ? -ERR_NOMEM : -ERR_PERM;
+
+	return refuse(why, err, file, strerrordesc_np(no));
+}
+
+static bool read_whole(int fd, void *out, size_t len_bytes)
+{
+	size_t done = 0;
+
+	while (done < len_bytes) {
+		ssize_t n = read(fd, (char *)out + done, len_bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static bool write_whole(int fd, const void *bytes, size_t len_bytes)
+{
+	size_t done = 0;
+
+	while (done < len_bytes) {
+		ssize_t n = write(fd, (const char *)bytes + done, len_bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static bool key_file_right(const struct key_file *f)
+{
+	uint8_t seed[crypto_sign_SEEDBYTES];
+	uint8_t public_key[ROWS_KEY_BYTES];
+	uint8_t secret[KEYS_SECRET_BYTES];
+	uint8_t id[sizeof f->key_id];
+	bool right;
+
+	memcpy(seed, f->secret, sizeof seed);
+	invariant(crypto_sign_seed_keypair(public_key, secret, seed) == 0);
+	key_id_of(public_key, id, sizeof id);
+	right = memcmp(f->magic, MAGIC, sizeof f->magic) == 0 &&
+	        memcmp(f->algorithm, ALGORITHM, sizeof f->algorithm) == 0 &&
+	        memcmp(f->key_id, id, sizeof id) == 0 &&
+	        sodium_memcmp(f->secret, secret, sizeof secret) == 0;
+	sodium_memzero(seed, sizeof seed);
+	sodium_memzero(secret, sizeof secret);
+	return right;
+}
+
+static int take(int fd, const char *path, struct keys **out, char **why)
+{
+	struct key_file *f = sodium_malloc(sizeof *f);
+	struct keys *k = sodium_malloc(sizeof *k);
+	struct stat st;
+	int err = 0;
+
+	if (!f || !k)
+		err = refuse(why, -ERR_NOMEM, path, "out of memory");
+	else if (fstat(fd, &st) != 0)
+		err = refuse_errno(why, path);
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
+		err = refuse(why, -ERR_PERM, path,
+		             "it must be a file of yours that nobody else can read (chmod 600)");
+	else if (st.st_size != (off_t)sizeof *f || !read_whole(fd, f, sizeof *f) ||
+	         !key_file_right(f))
+		err = refuse(why, -ERR_DAMAGED, path,
+		             "it is damaged; restore it, or move it away and a new one is made");
+	if (!err) {
+		memcpy(k->secret, f->secret, sizeof k->secret);
+		invariant(crypto_sign_ed25519_sk_to_pk(k->public_key, k->secret) == 0);
+		k->made_us = f->made_us;
+		*out = k;
+	} else {
+		sodium_free(k);
+	}
+	sodium_free(f);
+	return err;
+}
+
+/* The public half, for people to keep elsewhere; made anew where it is
+ * missing. */
+static bool write_public(const char *folder, const struct keys *k)
+{
+	auto_buf text = BUF_INIT;
+	auto_buf path = BUF_INIT;
+	auto_buf temporary = BUF_INIT;
+	auto_fd fd = -1;
+
+	buf_fmt(&path, "%s/machine.pub", folder);
+	buf_fmt(&temporary, "%s.%08x", buf_text(&path) ? path.data : "", randombytes_random());
+	buf_str(&text, PUBLIC_HEAD);
+	text_hex(&text, k->public_key, sizeof k->public_key);
+	buf_chr(&text, '\n');
+	if (!buf_text(&path) || !buf_text(&temporary) || !buf_text(&text))
+		return false;
+	if (access(path.data, F_OK) == 0)
+		return true;
+	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return false;
+	if (write_whole(fd, text.data, text.len_bytes) && rename(temporary.data, path.data) == 0)
+		return true;
+	unlink(temporary.data);
+	return false;
+}
+
+/* A whole file under its name at once, and never over another's: two first
+ * sessions at the same time end with one key. */
+static int make_files(int folder_fd, const char *path, char **why)
+{
+	struct keys *k = NULL;
+	struct key_file *f = sodium_malloc(sizeof *f);
+	int err = f ? keys_new(&k) : -ERR_NOMEM;
+	char name[64];
+	auto_fd fd = -1;
+
+	if (!err) {
+		memset(f, 0, sizeof *f);
+		memcpy(f->magic, MAGIC, sizeof f->magic);
+		memcpy(f->algorithm, ALGORITHM, sizeof f->algorithm);
+		key_id_of(k->public_key, f->key_id, sizeof f->key_id);
+		f->made_us = k->made_us;
+		memcpy(f->secret, k->secret, sizeof f->secret);
+		snprintf(name, sizeof name, "machine.%08x", randombytes_random());
+		fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 || !write_whole(fd, f, sizeof *f) || fsync(fd) != 0 ||
+		    (linkat(folder_fd, name, folder_fd, "machine", 0) != 0 && errno != EEXIST))
+			err = refuse_errno(why, path);
+		else if (fsync(folder_fd) != 0)
+			err = refuse_errno(why, path);
+		if (fd >= 0)
+			unlinkat(folder_fd, name, 0);
+	}
+	keys_free(k);
+	sodium_free(f);
+	return err;
+}
+
+static int make_key(const char *folder, const char *path, char **why)
+{
+	auto_fd folder_fd = -1;
+
+	if (folder_make(folder) != 0)
+		return refuse_errno(why, path);
+	folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder_fd < 0)
+		return refuse_errno(why, path);
+	return make_files(folder_fd, path, why);
+}
+
+int keys_machine(bool make, struct keys **out, char **why)
+{
+	auto_buf folder = BUF_INIT;
+	auto_buf path = BUF_INIT;
+	int err = sodium_init() < 0 ? -ERR_CRYPTO : keys_state_folder(&folder);
+	auto_fd fd = -1;
+
+	*why = NULL;
+	if (err)
+		return refuse(why, err, "machine", "there is no home folder to keep it in");
+	buf_str(&folder, "/keys");
+	if (!buf_text(&folder))
+		return -ERR_NOMEM;
+	buf_fmt(&path, "%s/machine", folder.data);
+	if (!buf_text(&path))
+		return -ERR_NOMEM;
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno == ENOENT && !make)
+		return refuse(why, -ERR_NOTFOUND, path.data, "it does not exist");
+	if (fd < 0 && errno == ENOENT) {
+		err = make_key(folder.data, path.data, why);
+		if (err)
+			return err;
+		fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	}
+	if (fd < 0)
+		return refuse_errno(why, path.data);
+	err = take(fd, path.data, out, why);
+	if (!err && make && !write_public(folder.data, *out)) {
+		err = refuse_errno(why, path.data);
+		keys_free(*out);
+	}
+	return err;
+}
+
+int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
+{
+	char text[sizeof PUBLIC_HEAD - 1 + 2 * ROWS_KEY_BYTES];
+	auto_fd fd = -1;
+
+	if (text_unhex(file_or_hex, strlen(file_or_hex), out, ROWS_KEY_BYTES) == 0)
+		return 0;
+	fd = open(file_or_hex, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -ERR_NOTFOUND;
+	if (!read_whole(fd, text, sizeof text) ||
+	    memcmp(text, PUBLIC_HEAD, sizeof PUBLIC_HEAD - 1) != 0)
+		return -ERR_FORMAT;
+	return text_unhex(text + sizeof PUBLIC_HEAD - 1, 2 * ROWS_KEY_BYTES, out, ROWS_KEY_BYTES);
+}
+
+int keys_machine_public(uint8_t out[ROWS_KEY_BYTES])
+{
+	auto_buf path = BUF_INIT;
+	int err = keys_state_folder(&path);
+
+	if (err)
+		return err;
+	buf_str(&path, "/keys/machine.pub");
+	return buf_text(&path) ? keys_public_read(path.data, out) : -ERR_NOMEM;
+}

@@ -1,0 +1,143 @@
+#include "audit/schema.h"
+
+/* It would take the texts apart. */
+/* clang-format off */
+#define REFUSE " BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END"
+/* UPDATE, DELETE, and an INSERT over an existing row: the last by a trigger
+ * before INSERT, because REPLACE fires the DELETE trigger only where the
+ * program that does it has recursive_triggers on. */
+#define GUARD(table, same)                                                           \
+	{"trigger", table "_update",                                                 \
+	 "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table REFUSE},          \
+	{"trigger", table "_delete",                                                 \
+	 "CREATE TRIGGER " table "_delete BEFORE DELETE ON " table REFUSE},          \
+	{"trigger", table "_insert",                                                 \
+	 "CREATE TRIGGER " table "_insert BEFORE INSERT ON " table                   \
+	 " WHEN EXISTS (SELECT 1 FROM " table " WHERE " same ")" REFUSE}
+
+#define TABLE(name, columns) {"table", name, "CREATE TABLE " name " (" columns ")"}
+
+#define WALL_US "s.opened_us + e.at_us + c.skew_us"
+/* A string by its id; a prefix has no prefix itself. */
+#define TEXT(id)                                                                     \
+	"(SELECT coalesce((SELECT p.text FROM string p WHERE p.id = t.prefix), '')"  \
+	" || t.text FROM string t WHERE t.id = " id ")"
+
+/* What every view of events has; the batch gives session and seq, so that a
+ * row need not carry them. */
+#define EVENT_COLUMNS                                                                \
+	"e.id AS id, s.name AS session,"                                             \
+	" c.first_seq + e.id - c.first_event AS seq,"                                \
+	" strftime('%Y-%m-%dT%H:%M:%fZ', (" WALL_US ") / 1e6, 'unixepoch') AS time," \
+	" " WALL_US " AS time_us, e.took_us AS took_us,"                             \
+	" w.pid AS pid, w.tid AS tid, w.ppid AS ppid, w.uid AS uid,"                 \
+	" " TEXT("w.program") " AS program,"                                         \
+	" a.syscall AS syscall, a.class AS class,"                                   \
+	" " TEXT("e.object") " AS object, " TEXT("d.object2") " AS object2,"         \
+	" a.flags AS flags, a.answer AS answer, a.judge AS judge,"                   \
+	" " TEXT("a.rule_file") " AS rule_file, a.rule_line AS rule_line,"           \
+	" " TEXT("a.rule_text") " AS rule_text,"                                     \
+	" e.result AS result, e.result IS NULL AS unknown,"                          \
+	" " TEXT("d.cwd") " AS cwd, " TEXT("d.argv") " AS argv,"                     \
+	" " TEXT("d.stack") " AS stack, lower(hex(d.sha256)) AS sha256,"             \
+	" d.reason AS reason"
+#define EVENT_FROM                                                                   \
+	" FROM checkpoint c CROSS JOIN session s ON s.id = c.session"                \
+	" CROSS JOIN event e"                                                        \
+	" ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1"            \
+	" CROSS JOIN act a ON a.id = e.act CROSS JOIN actor w ON w.id = e.actor"     \
+	" LEFT JOIN detail d ON d.id = e.detail"
+/* The batch's bits first: a batch without such rows is not looked into. */
+#define EVENTS(name, bits, condition)                                                \
+	{"view", name, "CREATE VIEW " name " AS SELECT " EVENT_COLUMNS EVENT_FROM    \
+	               " WHERE c." bits " AND " condition}
+/* clang-format on */
+
+static const struct schema_object objects[] = {
+	TABLE("signer", "id INTEGER PRIMARY KEY, role TEXT NOT NULL, public BLOB NOT NULL,"
+                        " certified_by INTEGER NOT NULL, certificate BLOB NOT NULL,"
+                        " at_us INTEGER NOT NULL"),
+	TABLE("session", "id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, name TEXT NOT NULL,"
+                         " opened_us INTEGER NOT NULL, mono_us INTEGER NOT NULL, argv NOT NULL,"
+                         " cwd NOT NULL, user NOT NULL, host NOT NULL, kernel NOT NULL,"
+                         " version NOT NULL, uid INTEGER NOT NULL, signer INTEGER NOT NULL"),
+	TABLE("session_source", "id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
+                                " place INTEGER NOT NULL, name NOT NULL, path NOT NULL,"
+                                " sha256 BLOB NOT NULL"),
+	TABLE("source", "id INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, text NOT NULL"),
+	TABLE("string", "id INTEGER PRIMARY KEY, prefix INTEGER NOT NULL, text NOT NULL,"
+                        " mark INTEGER NOT NULL"),
+	TABLE("actor", "id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, tid INTEGER NOT NULL,"
+                       " ppid INTEGER NOT NULL, uid INTEGER NOT NULL, program INTEGER NOT NULL,"
+                       " mark INTEGER NOT NULL"),
+	TABLE("act", "id INTEGER PRIMARY KEY, kind TEXT NOT NULL, class TEXT NOT NULL,"
+                     " syscall TEXT NOT NULL, flags INTEGER NOT NULL, answer TEXT NOT NULL,"
+                     " judge TEXT NOT NULL, rule_file INTEGER NOT NULL, rule_line INTEGER NOT NULL,"
+                     " rule_text INTEGER NOT NULL, mark INTEGER NOT NULL"),
+	TABLE("detail", "id INTEGER PRIMARY KEY, object2 INTEGER NOT NULL, cwd INTEGER NOT NULL,"
+                        " argv INTEGER NOT NULL, stack INTEGER NOT NULL, sha256 BLOB, reason "
+                        "INTEGER NOT NULL,"
+                        " mark INTEGER NOT NULL"),
+	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, took_us INTEGER NOT NULL,"
+                       " actor INTEGER NOT NULL, act INTEGER NOT NULL, object INTEGER NOT NULL,"
+                       " detail INTEGER NOT NULL, result INTEGER, mark INTEGER NOT NULL"),
+	TABLE("closing", "session INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"
+                         " status INTEGER NOT NULL, reason TEXT NOT NULL,"
+                         " decisions INTEGER NOT NULL, refused INTEGER NOT NULL,"
+                         " asked INTEGER NOT NULL, grants INTEGER NOT NULL,"
+                         " dropped INTEGER NOT NULL, mark INTEGER NOT NULL"),
+	TABLE("checkpoint",
+              "id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind INTEGER NOT NULL,"
+              " at_us INTEGER NOT NULL, skew_us INTEGER NOT NULL,"
+              " first_string INTEGER NOT NULL, strings INTEGER NOT NULL,"
+              " first_actor INTEGER NOT NULL, actors INTEGER NOT NULL,"
+              " first_act INTEGER NOT NULL, acts INTEGER NOT NULL,"
+              " first_detail INTEGER NOT NULL, details INTEGER NOT NULL,"
+              " first_event INTEGER NOT NULL, events INTEGER NOT NULL,"
+              " first_seq INTEGER NOT NULL, journal INTEGER NOT NULL,"
+              " kinds INTEGER NOT NULL, classes INTEGER NOT NULL, answers INTEGER NOT NULL,"
+              " prev BLOB NOT NULL, chain BLOB NOT NULL, root BLOB NOT NULL,"
+              " signer INTEGER NOT NULL, signature BLOB NOT NULL"),
+	TABLE("tombstone", "id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL,"
+                           " uuid BLOB NOT NULL, at_us INTEGER NOT NULL, reason TEXT NOT NULL,"
+                           " checkpoints INTEGER NOT NULL, events INTEGER NOT NULL,"
+                           " bridges BLOB NOT NULL, signer INTEGER NOT NULL,"
+                           " signature BLOB NOT NULL"),
+	{"index", "checkpoint_session", "CREATE INDEX checkpoint_session ON checkpoint (session)"},
+	{"index", "session_name", "CREATE UNIQUE INDEX session_name ON session (name)"},
+	{"index", "session_uuid", "CREATE UNIQUE INDEX session_uuid ON session (uuid)"},
+	{"index", "source_sha256", "CREATE UNIQUE INDEX source_sha256 ON source (sha256)"},
+	GUARD("signer", "id = NEW.id"),
+	GUARD("session", "id = NEW.id OR name = NEW.name OR uuid = NEW.uuid"),
+	GUARD("session_source", "id = NEW.id"),
+	GUARD("source", "id = NEW.id OR sha256 = NEW.sha256"),
+	GUARD("string", "id = NEW.id"),
+	GUARD("actor", "id = NEW.id"),
+	GUARD("act", "id = NEW.id"),
+	GUARD("detail", "id = NEW.id"),
+	GUARD("event", "id = NEW.id"),
+	GUARD("closing", "session = NEW.session"),
+	GUARD("checkpoint", "id = NEW.id"),
+	GUARD("tombstone", "id = NEW.id"),
+	{"view", "sessions",
+         "CREATE VIEW sessions AS SELECT s.name AS session,"
+         " strftime('%Y-%m-%dT%H:%M:%fZ', s.opened_us / 1e6, 'unixepoch') AS started,"
+         " s.opened_us AS started_us, k.at_us AS took_us, s.argv AS command, s.cwd AS cwd,"
+         " s.user AS user, s.host AS host, s.uid AS uid, s.kernel AS kernel,"
+         " s.version AS version, k.decisions AS decisions, k.refused AS refused,"
+         " k.asked AS asked, k.grants AS grants, k.dropped AS dropped, k.status AS status,"
+         " k.reason AS reason, k.session IS NULL AS open"
+         " FROM session s LEFT JOIN closing k ON k.session = s.id"},
+	EVENTS("decisions", "kinds & 1", "a.kind = 'decision'"),
+	EVENTS("processes", "kinds & 2", "a.kind = 'process'"),
+	EVENTS("packages", "kinds & 4", "a.kind = 'package'"),
+	EVENTS("grants", "kinds & 8", "a.kind = 'grant'"),
+	EVENTS("questions", "kinds & 16", "a.kind = 'question'"),
+	EVENTS("limits", "kinds & 32", "a.kind = 'limit'"),
+	EVENTS("flows", "classes & 1536", "a.class IN ('connect', 'bind')"),
+};
+
+const struct schema_object *schema_at(size_t i)
+{
+	return i < sizeof objects / sizeof objects[0] ? &objects[i] : NULL;
+}

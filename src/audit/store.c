@@ -1,0 +1,302 @@
+#include "audit/store.h"
+
+#include "audit/folder.h"
+#include "audit/schema.h"
+#include "audit/store_sql.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+int store_code(int rc)
+{
+	static const struct {
+		int rc, err;
+	} rows[] = {
+		{SQLITE_OK, 0},
+		{SQLITE_DONE, 0},
+		{SQLITE_ROW, 0},
+		{SQLITE_NOMEM, -ERR_NOMEM},
+		{SQLITE_PERM, -ERR_PERM},
+		{SQLITE_AUTH, -ERR_PERM},
+		{SQLITE_READONLY, -ERR_PERM},
+		{SQLITE_CANTOPEN, -ERR_PERM},
+		{SQLITE_FULL, -ERR_FULL},
+		{SQLITE_CORRUPT, -ERR_DAMAGED},
+		{SQLITE_NOTADB, -ERR_DAMAGED},
+		{SQLITE_CONSTRAINT, -ERR_DAMAGED},
+		{SQLITE_BUSY, -ERR_BUSY},
+		{SQLITE_LOCKED, -ERR_BUSY},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].rc == (rc & 0xff))
+			return rows[i].err;
+	return -ERR_SYS;
+}
+
+static const char *hint_of(int err)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} rows[] = {
+		{-ERR_PERM, "it or its folder cannot be written; name another with -o FILE"},
+		{-ERR_FULL, "the disk is full; make room, or name another place with -o FILE"},
+		{-ERR_DAMAGED, "it is damaged or no database; move it away (wary audit verify says "
+	                       "what is left of it) and a new one will be made"},
+		{-ERR_BUSY, "another program holds it locked"},
+		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].err == err)
+			return rows[i].text;
+	return NULL;
+}
+
+static void explain(const char *path, int err, const char *detail, char **why)
+{
+	struct buf b = BUF_INIT;
+	const char *hint = hint_of(err);
+
+	buf_str(&b, "the record ");
+	text_printable(&b, path, strlen(path), 0);
+	buf_fmt(&b, " cannot be used: %s", detail ? detail : err_text(err));
+	if (hint)
+		buf_fmt(&b, " (%s)", hint);
+	*why = buf_take(&b);
+}
+
+static int exec(struct store *s, const char *sql)
+{
+	return store_code(sqlite3_exec(s->db, sql, NULL, NULL, NULL));
+}
+
+static int pragma_number(struct store *s, const char *sql, int64_t *out)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_ROW ? 0 : store_code(rc == SQLITE_DONE ? SQLITE_CORRUPT : rc);
+}
+
+/* Makes the schema, unless another process has just done it. */
+static int create(struct store *s)
+{
+	int64_t there = 0;
+	int err = exec(s, "PRAGMA journal_mode = WAL");
+
+	if (!err)
+		err = exec(s, "BEGIN IMMEDIATE");
+	if (err)
+		return err;
+	err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &there);
+	for (size_t i = 0; !err && !there && schema_at(i); i++)
+		err = exec(s, schema_at(i)->sql);
+	if (!err && !there) {
+		char sql[128];
+
+		snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		         SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+		err = exec(s, sql);
+	}
+	if (!err)
+		err = exec(s, "COMMIT");
+	if (err)
+		store_rollback(s);
+	return err;
+}
+
+/* Whether it is a store, of this version; an empty file becomes one. */
+static int check(struct store *s, enum store_mode mode, const char **detail)
+{
+	int64_t id = 0;
+	int64_t version = 0;
+	int64_t objects = 0;
+	int err = pragma_number(s, "PRAGMA application_id", &id);
+
+	if (!err)
+		err = pragma_number(s, "PRAGMA user_version", &version);
+	if (!err && !id && !version)
+		err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &objects);
+	if (err)
+		return err;
+	if (!id && !version && !objects && mode == STORE_CREATE)
+		return create(s);
+	if (id != SCHEMA_APPLICATION_ID) {
+		*detail = "it is a database, but not a record of wary";
+		return -ERR_DAMAGED;
+	}
+	if (version != SCHEMA_VERSION) {
+		*detail = version > SCHEMA_VERSION ? "it was made by a newer version of wary"
+		                                   : "it was made by an older version of wary";
+		return -ERR_VERSION;
+	}
+	return 0;
+}
+
+/* SQLite makes its files with the mode of the database: nobody else's. */
+static int make_file(const char *path)
+{
+	auto_fd fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0)
+		return 0;
+	return errno == ENOSPC || errno == EDQUOT ? -ERR_FULL : -ERR_PERM;
+}
+
+static int connect_db(struct store *s, enum store_mode mode)
+{
+	int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int off = 0;
+
+	if (rc != SQLITE_OK)
+		return store_code(rc);
+	sqlite3_extended_result_codes(s->db, 1);
+	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
+	/* The last to close would otherwise copy the log into the database and
+	 * wait for the disk, which is half of what `wary true` may take. */
+	rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &off);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, &off);
+	/* Nothing in the file may run while wary reads it but what it needs. */
+	if (rc == SQLITE_OK)
+		rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, &off);
+	if (rc == SQLITE_OK && mode != STORE_READ)
+		rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &off);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(s->db, "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048",
+		                  NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_wal_autocheckpoint(s->db, 0);
+	return store_code(rc);
+}
+
+static int open_at(struct store *s, enum store_mode mode, const char **detail)
+{
+	int err = 0;
+
+	if (mode == STORE_CREATE) {
+		err = folder_make_above(s->path);
+		if (!err)
+			err = make_file(s->path);
+	} else if (access(s->path, F_OK) != 0) {
+		err = -ERR_NOTFOUND;
+	}
+	if (!err)
+		err = connect_db(s, mode);
+	if (!err)
+		err = check(s, mode, detail);
+	return err;
+}
+
+int store_open(const char *path, enum store_mode mode, struct store **out, char **why)
+{
+	struct store *s = calloc(1, sizeof *s);
+	const char *detail = NULL;
+	int err;
+
+	*why = NULL;
+	if (!s || !(s->path = strdup(path))) {
+		free(s);
+		return -ERR_NOMEM;
+	}
+	err = open_at(s, mode, &detail);
+	if (err) {
+		explain(path, err, detail ? detail : s->db ? sqlite3_errmsg(s->db) : NULL, why);
+		store_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < STORE_SQL_COUNT; i++)
+		sqlite3_finalize(s->stmt[i]);
+	sqlite3_close(s->db);
+	free(s->path);
+	free(s);
+}
+
+int store_sync_always(struct store *s)
+{
+	return exec(s, "PRAGMA synchronous = FULL");
+}
+
+int store_calm(struct store *s, enum store_calm how)
+{
+	static const int pages[] = {
+		[STORE_NEVER] = 0, [STORE_RUNNING] = 1000, [STORE_ENDING] = 4000};
+
+	return store_code(sqlite3_wal_autocheckpoint(s->db, pages[how]));
+}
+
+sqlite3 *store_db(struct store *s)
+{
+	return s->db;
+}
+
+const char *store_path(const struct store *s)
+{
+	return s->path;
+}
+
+const char *store_why(const struct store *s)
+{
+	return sqlite3_errmsg(s->db);
+}
+
+int store_commit(struct store *s)
+{
+	return exec(s, "COMMIT");
+}
+
+void store_rollback(struct store *s)
+{
+	if (!sqlite3_get_autocommit(s->db) &&
+	    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK)
+		return; /* the connection is of no use any more, and is closed */
+}
+
+int store_sql(struct store *s, enum store_sql which, sqlite3_stmt **out)
+{
+	int rc = SQLITE_OK;
+
+	if (!s->stmt[which])
+		rc = sqlite3_prepare_v3(s->db, store_sql_text(which), -1, SQLITE_PREPARE_PERSISTENT,
+		                        &s->stmt[which], NULL);
+	if (rc == SQLITE_OK)
+		*out = s->stmt[which];
+	return store_code(rc);
+}
+
+int store_step(sqlite3_stmt *stmt, bool *row)
+{
+	int rc = sqlite3_step(stmt);
+
+	*row = rc == SQLITE_ROW;
+	if (rc != SQLITE_ROW)
+		sqlite3_reset(stmt);
+	return store_code(rc);
+}
+
+int store_insert(sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	sqlite3_reset(stmt);
+	return store_code(rc == SQLITE_ROW ? SQLITE_ERROR : rc);
+}

@@ -1,0 +1,45 @@
+/* Inside the store: its statements.  For store.c, append.c only. */
+#ifndef WARY_AUDIT_STORE_SQL_H
+#define WARY_AUDIT_STORE_SQL_H
+
+#include "audit/store.h"
+
+/* Prepared when first needed: start-up must not wait for them all. */
+enum store_sql {
+	SQL_STRING,
+	SQL_ACTOR,
+	SQL_ACT,
+	SQL_DETAIL,
+	SQL_EVENT,
+	SQL_CLOSING,
+	SQL_CHECKPOINT,
+	SQL_SIGNER,
+	SQL_SESSION,
+	SQL_SESSION_SOURCE,
+	SQL_SOURCE,
+	SQL_LAST_CHECKPOINT,
+	SQL_SIGNER_FIND,
+	SQL_SESSION_NEXT,
+	SQL_SESSION_NAMED,
+	STORE_SQL_COUNT
+};
+
+struct store {
+	sqlite3 *db;
+	char *path;
+	sqlite3_stmt *stmt[STORE_SQL_COUNT];
+};
+
+/** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
+int store_code(int rc);
+
+const char *store_sql_text(enum store_sql which);
+
+/** store_sql: the statement, prepared; not reset. */
+must_check int store_sql(struct store *s, enum store_sql which, sqlite3_stmt **out);
+/** store_step: one row; resets when there is none. */
+must_check int store_step(sqlite3_stmt *stmt, bool *row);
+/** store_insert: runs a statement that gives no rows, and resets it. */
+must_check int store_insert(sqlite3_stmt *stmt);
+
+#endif

@@ -1,0 +1,192 @@
+/* The writer's thread: from the journal into the store, in group commits. */
+#include "audit/audit_inside.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_MS 20
+#define IDLE_MS 1000
+/* A batch is due when so many entries wait, or the oldest so long. */
+#define DUE_ENTRIES (BATCH_EVENTS_MAX / 2)
+#define DUE_NS ((uint64_t)200 * 1000000)
+/* Without entries for so long the writer sleeps until one comes. */
+#define DROWSY_POLLS 50
+
+int thread_start(pthread_t *out, void *(*main)(void *), void *arg)
+{
+	sigset_t all;
+	sigset_t kept;
+	int no;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* of its own making; see audit/bus.h */
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	no = pthread_create(out, NULL, main, arg);
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	return no ? -ERR_NOMEM : 0;
+}
+
+/* Copies one intent that waits to the journal's end, so that the segment it
+ * lies in can be given back. */
+static int carry(struct audit *a, uint16_t slot)
+{
+	size_t len = 0;
+	const uint8_t *body = batch_waiting_body(a->batch, slot, &len);
+	uint8_t *bytes = malloc(journal_entry_bytes(len));
+	struct journal_frame f = {
+		.bytes = bytes,
+		.len_bytes = len,
+		.type = RECORD_CARRY,
+		.slot = slot,
+		.never_wait = true,
+	};
+	uint64_t index;
+	int err;
+
+	if (!bytes)
+		return -ERR_NOMEM;
+	memcpy(bytes + sizeof(struct journal_entry_head), body, len);
+	err = journal_append(a->journal, &f, &index);
+	if (!err)
+		batch_waiting_moved(a->batch, slot, index);
+	free(bytes);
+	return err;
+}
+
+static int give_back(struct audit *a)
+{
+	uint16_t slot = 0;
+
+	while (batch_waiting_oldest(a->batch, &slot) < journal_read_segment_first(a->journal)) {
+		int err = carry(a, slot);
+
+		if (err)
+			return err;
+	}
+	journal_release(a->journal);
+	return 0;
+}
+
+/* Begins a batch and feeds it with what the journal has, as far as it goes. */
+static int feed(struct audit *a)
+{
+	struct journal_entry e;
+	uint64_t index;
+	int err = batch_begin(a->batch);
+
+	if (err)
+		return err;
+	while (!err && !batch_full(a->batch) && journal_read(a->journal, &index, &e))
+		err = batch_entry(a->batch, index, &e);
+	if (!err && journal_failed(a->journal))
+		err = -ERR_RECORD;
+	if (err)
+		batch_rollback(a->batch);
+	return err;
+}
+
+static int drain(struct audit *a)
+{
+	int err = feed(a);
+
+	if (!err)
+		err = batch_commit(a->batch);
+	return err ? err : give_back(a);
+}
+
+/* The last batch's last rows. */
+static int seal(struct audit *a)
+{
+	struct batch_totals totals;
+	/* What no worker has finished when the session ends. */
+	int err = batch_unknown(a->batch);
+
+	batch_totals(a->batch, &totals);
+	a->closing.decisions = totals.decisions;
+	a->closing.refused = totals.refused;
+	a->closing.asked = totals.asked;
+	a->closing.grants = totals.grants;
+	if (!err)
+		err = batch_close(a->batch, &a->closing);
+	if (err)
+		batch_rollback(a->batch);
+	return err;
+}
+
+static int end_session(struct audit *a)
+{
+	bool last;
+	int err = store_calm(a->store, STORE_ENDING);
+
+	do {
+		if (!err)
+			err = feed(a);
+		last = !err && !batch_full(a->batch);
+		if (last)
+			err = seal(a);
+		if (!err)
+			err = batch_commit(a->batch);
+	} while (!err && !last);
+	return err ? err : journal_remove(a->journal);
+}
+
+/* Waits until a batch is due. Returns whether the session goes on. */
+static bool wait_until_due(struct audit *a)
+{
+	uint64_t since_ns = 0;
+	unsigned idle = 0;
+
+	while (!atomic_load(&a->ending) && !journal_failed(a->journal)) {
+		uint64_t unread = journal_unread(a->journal);
+
+		if (!unread) {
+			since_ns = 0;
+			idle++;
+		} else if (!since_ns) {
+			since_ns = clock_mono_ns();
+		}
+		if (unread >= DUE_ENTRIES || journal_pressed(a->journal) ||
+		    (since_ns && clock_mono_ns() - since_ns >= DUE_NS))
+			return true;
+		journal_sleep(a->journal, idle > DROWSY_POLLS ? IDLE_MS : POLL_MS,
+		              idle > DROWSY_POLLS);
+	}
+	return false;
+}
+
+static void *writer_main(void *arg)
+{
+	struct audit *a = arg;
+	int err = store_calm(a->store, STORE_RUNNING);
+
+	while (!err && wait_until_due(a))
+		err = drain(a);
+	if (!err)
+		err = journal_failed(a->journal) ? -ERR_RECORD : end_session(a);
+	a->write_err = err;
+	if (err)
+		audit_fail(a);
+	return NULL;
+}
+
+int writer_start(struct audit *a)
+{
+	int err = thread_start(&a->writer, writer_main, a);
+
+	a->writer_runs = !err;
+	return err;
+}
+
+int writer_finish(struct audit *a)
+{
+	if (!a->writer_runs)
+		return 0;
+	atomic_store(&a->ending, true);
+	journal_wake(a->journal);
+	pthread_join(a->writer, NULL);
+	a->writer_runs = false;
+	return a->write_err;
+}
