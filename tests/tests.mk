@@ -13,6 +13,7 @@ unit_programs = \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
+	tests/unit/policy_cases \
 	tests/unit/trap_filter
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
@@ -66,6 +67,10 @@ tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
 tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
+tests_unit_policy_cases_LDADD = $(unit_libs)
+tests_unit_policy_cases_CFLAGS = $(unit_cflags)
+tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
@@ -172,4 +177,5 @@ dist_policies = \
 	policy/system.wary \
 	policy/tools.wary \
 	policy/work.wary
-dist_manuals =
+dist_manuals = \
+	man/wary-policy.5
