@@ -51,6 +51,8 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
 	src/policy/writable.c
@@ -116,6 +118,8 @@ libwary_a_SOURCES = \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
@@ -123,7 +127,14 @@ libwary_a_SOURCES = \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
 	src/cmd/sources.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
@@ -228,12 +239,16 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
 	src/cmd/sources.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
@@ -277,6 +292,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \
