@@ -132,8 +132,10 @@ libwary_a_SOURCES = \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
@@ -251,8 +253,10 @@ wary_headers = \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
