@@ -56,17 +56,23 @@ libwary_a_SOURCES = \
 	src/audit/audit.c \
 	src/audit/batch.c \
 	src/audit/batch_rows.c \
+	src/audit/bind.c \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/lookup.c \
 	src/audit/recover.c \
+	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/verify.c \
+	src/audit/verify_rows.c \
+	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
@@ -138,6 +144,7 @@ wary_headers = \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
+	src/audit/bind.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
@@ -150,6 +157,7 @@ wary_headers = \
 	src/audit/ratchet.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/replay.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
@@ -157,6 +165,8 @@ wary_headers = \
 	src/audit/schema.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/verify.h \
+	src/audit/verify_inside.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \

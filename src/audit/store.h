@@ -73,4 +73,18 @@ must_check int store_session_next(struct store *s, uint64_t *id);
 /** store_session_named: whether a session has this name. */
 must_check int store_session_named(struct store *s, const char *name, bool *yes);
 
+/* What a store knows of a session that is to be continued. */
+struct store_session {
+	uint64_t id, opened_us, mono_us;
+	bool closed;
+	uint8_t chain[ROWS_HASH_BYTES];
+	uint64_t journal, next_seq;
+};
+/** store_session_find: by uuid. */
+must_check int store_session_find(struct store *s, const uint8_t *uuid, struct store_session *out,
+                                  bool *there);
+/** store_session_counts: sets decisions, refused, asked, grants from the rows;
+ * reads all rows of the session. */
+must_check int store_session_counts(struct store *s, uint64_t session, struct rows_closing *out);
+
 #endif
