@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/merkle.c \
@@ -60,6 +61,7 @@ libwary_a_SOURCES = \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
+	src/audit/head.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
@@ -71,6 +73,7 @@ libwary_a_SOURCES = \
 	src/audit/session.c \
 	src/audit/store.c \
 	src/audit/verify.c \
+	src/audit/verify_ends.c \
 	src/audit/verify_rows.c \
 	src/audit/verify_side.c \
 	src/audit/writer.c \
@@ -140,6 +143,7 @@ wary_headers = \
 	src/ask/notice.h \
 	src/ask/rule.h \
 	src/ask/wording.h \
+	src/audit/anchor.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
@@ -150,6 +154,7 @@ wary_headers = \
 	src/audit/columns.h \
 	src/audit/decode.h \
 	src/audit/folder.h \
+	src/audit/head.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \

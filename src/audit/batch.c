@@ -1,3 +1,4 @@
+#include "audit/anchor.h"
 #include "audit/batch_inside.h"
 
 #include "base/clock.h"
@@ -391,6 +392,12 @@ const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *
 void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index)
 {
 	b->waiting[slot].home = index;
+}
+
+int batch_anchor(const struct batch *b, struct anchor *out)
+{
+	out->checkpoint = b->point.id;
+	return chain_checkpoint_hash(&b->point, &out->hash);
 }
 
 void batch_totals(const struct batch *b, struct batch_totals *out)

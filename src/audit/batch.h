@@ -89,6 +89,10 @@ const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *
 /** batch_waiting_moved: the intent now lies at @index too. */
 void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index);
 
+/** batch_anchor: the last checkpoint that was committed. */
+struct anchor;
+must_check int batch_anchor(const struct batch *b, struct anchor *out);
+
 /** batch_totals: what the rows so far count, from batch_new on. */
 void batch_totals(const struct batch *b, struct batch_totals *out);
 

@@ -1,6 +1,7 @@
 #include "audit/recover.h"
 
 #include "audit/batch.h"
+#include "audit/head.h"
 #include "audit/record.h"
 #include "audit/replay.h"
 #include "base/clock.h"
@@ -151,6 +152,7 @@ static int fill(struct recovery *r, bool *sealed)
 
 static int run(struct recovery *r)
 {
+	struct anchor seen;
 	bool sealed = false;
 	int err = store_session_counts(r->store, r->session.id, &r->closing);
 
@@ -164,7 +166,9 @@ static int run(struct recovery *r)
 		else
 			err = batch_commit(r->batch);
 	}
-	return err;
+	if (!err)
+		err = batch_anchor(r->batch, &seen);
+	return err ? err : head_write(store_path(r->store), &seen);
 }
 
 /* Returns 0 where the journal is of no more use, 1 where it must be kept. */

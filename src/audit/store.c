@@ -1,6 +1,7 @@
 #include "audit/store.h"
 
 #include "audit/folder.h"
+#include "audit/head.h"
 #include "audit/schema.h"
 #include "audit/store_sql.h"
 #include "base/own.h"
@@ -108,6 +109,9 @@ static int create(struct store *s)
 		         SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 		err = exec(s, sql);
 	}
+	/* What an earlier store of this name had seen is not this one's. */
+	if (!err && !there)
+		head_forget(s->path);
 	if (!err)
 		err = exec(s, "COMMIT");
 	if (err)

@@ -240,6 +240,8 @@ static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
 	v->result->checkpoints++;
 	if (chain_checkpoint_hash(&c, &v->prev) != 0)
 		v->err = -ERR_NOMEM;
+	else
+		verify_anchors_at(v, c.id, &v->prev);
 }
 
 static void walk(struct verify *v)
@@ -270,9 +272,13 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	if (!v.err)
 		verify_load(&v);
 	if (!v.err)
+		verify_anchors_begin(&v);
+	if (!v.err)
 		walk(&v);
 	if (!v.err)
 		verify_rest(&v);
+	if (!v.err)
+		verify_ends(&v);
 	if (!out->wrong)
 		out->vouched_row = v.good_row;
 	if (v.err && asprintf(why, "the record cannot be read: %s", store_why(v.store)) < 0)
@@ -280,5 +286,6 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	store_close(v.store);
 	free(v.signers);
 	free(v.sessions);
+	free(v.anchors);
 	return v.err;
 }

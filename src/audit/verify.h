@@ -3,6 +3,7 @@
 #ifndef WARY_AUDIT_VERIFY_H
 #define WARY_AUDIT_VERIFY_H
 
+#include "audit/anchor.h"
 #include "audit/rows.h"
 #include "base/err.h"
 
@@ -16,6 +17,9 @@ struct verify_options {
 	 * machine key, so that only changes by others are found. */
 	const uint8_t (*public_keys)[ROWS_KEY_BYTES];
 	size_t public_keys_n;
+	/* Checkpoints that were seen before; the machine's own is added to them. */
+	const struct anchor *anchors;
+	size_t anchors_n;
 	/* One thing that is wrong, as a sentence; printable. */
 	void (*wrong)(void *ctx, const char *sentence);
 	/* What cannot be vouched for although nothing is wrong; printable. */

@@ -1,4 +1,4 @@
-/* Inside verify: verify.c, verify_rows.c, verify_side.c. */
+/* Inside verify: verify*.c. */
 #ifndef WARY_AUDIT_VERIFY_INSIDE_H
 #define WARY_AUDIT_VERIFY_INSIDE_H
 
@@ -29,6 +29,12 @@ struct verify_session {
 	uint64_t next_seq;
 };
 
+struct verify_anchor {
+	struct anchor anchor;
+	bool is_head; /* the machine's own */
+	bool seen;
+};
+
 /* A table being read in order of its ids. */
 struct verify_cursor {
 	sqlite3_stmt *stmt;
@@ -45,6 +51,8 @@ struct verify {
 	size_t signers_n;
 	struct verify_session *sessions;
 	size_t sessions_n;
+	struct verify_anchor *anchors;
+	size_t anchors_n;
 	struct verify_cursor cursors[ROWS_TABLES];
 	uint64_t next_id[ROWS_TABLES];
 	struct chain_hash prev; /* of the last checkpoint */
@@ -76,8 +84,14 @@ bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_s
 bool verify_opening(struct verify *v, const struct verify_session *s, struct chain_hash *chain);
 bool verify_closing(struct verify *v, const struct verify_session *s, struct chain_hash *chain,
                     bool *mark_fits);
-/* After the walk: what belongs to nothing, policy texts, open sessions. */
+/* After the walk: what belongs to nothing, policy texts, the schema. */
 void verify_rest(struct verify *v);
+
+void verify_anchors_begin(struct verify *v);
+/** verify_anchors_at: a checkpoint is met in the walk. */
+void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash);
+/** verify_ends: after the walk: sessions without an end, anchors not met. */
+void verify_ends(struct verify *v);
 
 /** verify_rows_begin: opens the cursors. */
 void verify_rows_begin(struct verify *v);

@@ -1,6 +1,7 @@
 /* The writer's thread: from the journal into the store, in group commits. */
 #include "audit/audit_inside.h"
 
+#include "audit/head.h"
 #include "base/clock.h"
 
 #include <signal.h>
@@ -130,11 +131,18 @@ static int finish(struct audit *a, bool *sealed)
 
 static int end_session(struct audit *a)
 {
+	struct anchor seen;
 	bool sealed = false;
 	int err = store_calm(a->store, STORE_ENDING);
 
 	while (!err && !sealed)
 		err = finish(a, &sealed);
+	/* The head comes before the journal goes: a store whose log is lost in
+	 * between is still told from one that never had it. */
+	if (!err)
+		err = batch_anchor(a->batch, &seen);
+	if (!err)
+		err = head_write(a->db, &seen);
 	return err ? err : journal_remove(a->journal);
 }
 
