@@ -10,10 +10,18 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* Where the folders of programs have been moved below /usr. */
+static const char *const tops[] = {"lib", "lib64", "bin", "sbin", "lib32"};
+
+#define TOPS_N (sizeof tops / sizeof tops[0])
 
 struct hand {
 	struct wear *wear;
+	bool top_is_link[TOPS_N];
 	int root_fd;
 	struct hand_rules rules;
 	bool tree_caps_known;
@@ -45,6 +53,12 @@ static struct hand *hand_new(void)
 		fd_drop(&h->root_fd);
 		free(h);
 		return NULL;
+	}
+	for (size_t i = 0; i < TOPS_N; i++) {
+		struct stat st;
+
+		h->top_is_link[i] = fstatat(h->root_fd, tops[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		                    S_ISLNK(st.st_mode);
 	}
 	h->rules.links = read_setting("/proc/sys/fs/protected_symlinks") != 0;
 	h->rules.regular = read_setting("/proc/sys/fs/protected_regular");
@@ -181,6 +195,17 @@ void hand_env_done(struct request *r, const struct place_env *env)
 const struct hand_rules *hand_rules(struct request *r)
 {
 	return &hand_of(r->worker)->rules;
+}
+
+bool hand_is_linked_top(struct request *r, const char *name)
+{
+	const struct hand *h = hand_of(r->worker);
+	size_t n = strcspn(name + 1, "/");
+
+	for (size_t i = 0; h && i < TOPS_N; i++)
+		if (strlen(tops[i]) == n && strncmp(tops[i], name + 1, n) == 0)
+			return h->top_is_link[i];
+	return false;
 }
 
 void hand_self_path(int fd, char out[32])

@@ -122,7 +122,7 @@ static bool textual_name(struct request *r, struct place *p)
 
 	if (place_text_is_canonical(p->text)) {
 		memcpy(p->canon, p->text, strlen(p->text) + 1);
-		return !starts_special(p->canon);
+		return !starts_special(p->canon) && !hand_is_linked_top(r, p->canon);
 	}
 	if (!place_text_is_plain(p->text) || p->base_fd < 0)
 		return false;
@@ -138,7 +138,7 @@ static bool textual_name(struct request *r, struct place *p)
 /* Whether the open can be decided on its text. */
 static bool is_direct(const struct request *r, const struct open_args *a)
 {
-	const uint64_t others = O_CREAT | O_TRUNC | O_PATH | __O_TMPFILE;
+	const uint64_t others = O_CREAT | O_TRUNC | O_PATH | OPEN_TMPFILE;
 
 	return r->attempt == 0 && a->resolve == 0 && !(a->flags & others) &&
 	       (a->flags & O_ACCMODE) == O_RDONLY && !atomic_load(&r->sup->root_changed);
@@ -336,7 +336,7 @@ static int prepare(struct request *r)
 	r->mode = (uint32_t)a.mode;
 	err = fetch_base(r, 0, ROLE_DIRFD, a.resolve & RESOLVE_IN_ROOT ? PLACE_IN_ROOT : 0);
 	if (err == 0)
-		err = fetch_end(r, a.flags & (O_CREAT | __O_TMPFILE) ? HAND_UMASK : HAND_IDS);
+		err = fetch_end(r, a.flags & (O_CREAT | OPEN_TMPFILE) ? HAND_UMASK : HAND_IDS);
 	if (err != 0)
 		return fetch_result(r, err);
 	if (is_direct(r, &a)) {
@@ -346,7 +346,7 @@ static int prepare(struct request *r)
 	}
 	if (a.flags & O_CREAT)
 		err = prepare_create(r, a.resolve);
-	else if (a.flags & __O_TMPFILE)
+	else if (a.flags & OPEN_TMPFILE)
 		err = prepare_unnamed(r, a.resolve);
 	else
 		err = prepare_existing(r, a.resolve);

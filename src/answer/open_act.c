@@ -1,6 +1,7 @@
 #include "answer/open.h"
 
 #include "answer/hand.h"
+#include "answer/open_flags.h"
 #include "answer/wait.h"
 #include "base/own.h"
 #include "call/op.h"
@@ -291,7 +292,7 @@ static int open_judged(struct request *r, const struct place *p)
 		return open_direct(r, p);
 	if (p->error != 0)
 		return p->error;
-	if (r->flags & __O_TMPFILE)
+	if (r->flags & OPEN_TMPFILE)
 		return open_unnamed(r, p);
 	if (open_is_create(r))
 		return open_created(r, p);

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 
-#define WILL_CREATE (O_CREAT | __O_TMPFILE)
+#define WILL_CREATE (O_CREAT | OPEN_TMPFILE)
 #define KNOWN                                                                                   \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |   \
 	 O_DSYNC | O_ASYNC | O_DIRECT | OPEN_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | \
-	 O_CLOEXEC | O_PATH | __O_TMPFILE)
+	 O_CLOEXEC | O_PATH | OPEN_TMPFILE)
 #define WITH_PATH (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
 #define RESOLVES                                                                           \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
@@ -35,7 +35,7 @@ static bool check_create(const struct open_args *a)
 
 static bool check_tmpfile(uint64_t flags)
 {
-	if (!(flags & __O_TMPFILE))
+	if (!(flags & OPEN_TMPFILE))
 		return true;
 	return (flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY;
 }

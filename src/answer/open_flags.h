@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@
 #else
 #define OPEN_LARGEFILE 0100000
 #endif
+
+/* The bit by itself: the C library's O_TMPFILE has O_DIRECTORY in it. */
+#define OPEN_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 
 struct open_args {
 	uint64_t flags;
