@@ -123,6 +123,10 @@ libwary_a_SOURCES = \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
+	src/cmd/audit_log.c \
+	src/cmd/audit_sessions.c \
+	src/cmd/audit_show.c \
+	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/folders.c \
@@ -242,6 +246,7 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/audit.h \
 	src/cmd/cmd.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \

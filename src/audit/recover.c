@@ -284,3 +284,38 @@ int recover_all(struct store *s, const struct keys *machine, char **why)
 	closedir(dir);
 	return err ? explain(err, store_path(s), why) : 0;
 }
+
+static bool any_journal(const char *db)
+{
+	auto_buf folder = BUF_INIT;
+	const struct dirent *d;
+	bool any = false;
+	DIR *dir;
+
+	buf_fmt(&folder, "%s.live", db);
+	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
+	while (dir && !any && (d = readdir(dir)))
+		any = is_journal_name(d->d_name);
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+int recover_store(const char *db, char **why)
+{
+	struct keys *machine = NULL;
+	struct store *s = NULL;
+	int err;
+
+	*why = NULL;
+	if (!any_journal(db))
+		return 0;
+	err = keys_machine(false, &machine, why);
+	if (!err)
+		err = store_open(db, STORE_WRITE, &s, why);
+	if (!err)
+		err = recover_all(s, machine, why);
+	store_close(s);
+	keys_free(machine);
+	return err;
+}

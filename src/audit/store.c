@@ -137,7 +137,7 @@ static int check(struct store *s, enum store_mode mode, const char **detail)
 		return create(s);
 	if (id != SCHEMA_APPLICATION_ID) {
 		*detail = "it is a database, but not a record of wary";
-		return -ERR_DAMAGED;
+		return -ERR_FORMAT;
 	}
 	if (version != SCHEMA_VERSION) {
 		*detail = version > SCHEMA_VERSION ? "it was made by a newer version of wary"

@@ -21,8 +21,8 @@ enum store_mode {
 
 /** store_open: opens a store and checks that it is one of this version.
  * @why: set on failure to a sentence for people; free(3).
- * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FULL,
- * -ERR_NOTFOUND, -ERR_BUSY, -ERR_SYS. Blocks while another creates it. */
+ * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FORMAT
+ * (a database of something else), -ERR_FULL, -ERR_NOTFOUND, -ERR_BUSY, -ERR_SYS. Blocks while another creates it. */
 must_check int store_open(const char *path, enum store_mode mode, struct store **out, char **why);
 void store_close(struct store *s);
 
