@@ -6,12 +6,14 @@ unit_programs = \
 	tests/unit/base_err \
 	tests/unit/base_own \
 	tests/unit/base_text \
+	tests/unit/call_table \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
 	tests/unit/net_names \
 	tests/unit/net_own \
-	tests/unit/net_registry
+	tests/unit/net_registry \
+	tests/unit/trap_filter
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -36,6 +38,10 @@ tests_unit_base_text_SOURCES = tests/unit/base_text.c
 tests_unit_base_text_LDADD = $(unit_libs)
 tests_unit_base_text_CFLAGS = $(unit_cflags)
 tests_unit_base_text_LDFLAGS = $(unit_ldflags)
+tests_unit_call_table_SOURCES = tests/unit/call_table.c
+tests_unit_call_table_LDADD = $(unit_libs)
+tests_unit_call_table_CFLAGS = $(unit_cflags)
+tests_unit_call_table_LDFLAGS = $(unit_ldflags)
 tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
 tests_unit_net_addr_LDADD = $(unit_libs)
 tests_unit_net_addr_CFLAGS = $(unit_cflags)
@@ -60,6 +66,10 @@ tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
 tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
+tests_unit_trap_filter_LDADD = $(unit_libs)
+tests_unit_trap_filter_CFLAGS = $(unit_cflags)
+tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs =
 fuzz_programs = \
 	tests/fuzz/cmsg \
@@ -113,6 +123,7 @@ lib_programs =
 bench_programs =
 dist_extra = \
 	docs/AUDIT.md \
+	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/same_sockets.py \
@@ -156,6 +167,7 @@ dist_extra = \
 	tests/lint/shell \
 	tests/lint/sizes.py \
 	tests/lint/sources.py \
+	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
 	tests/run \
