@@ -133,6 +133,7 @@ lib_programs =
 bench_programs =
 dist_extra = \
 	docs/AUDIT.md \
+	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
