@@ -126,10 +126,12 @@ libwary_a_SOURCES = \
 	src/cmd/trust.c \
 	src/cmd/world.c \
 	src/net/diag.c \
+	src/net/guard.c \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
+	src/net/upstream.c \
 	src/pool.c \
 	src/secret/grant.c \
 	src/secret/hijack.c \
@@ -240,10 +242,12 @@ wary_headers = \
 	src/net/config.h \
 	src/net/diag.h \
 	src/net/dns.h \
+	src/net/guard.h \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
+	src/net/upstream.h \
 	src/package/args.h \
 	src/package/list.h \
 	src/package/package.h \

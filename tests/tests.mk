@@ -10,6 +10,7 @@ unit_programs = \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
+	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
@@ -54,6 +55,10 @@ tests_unit_net_dns_SOURCES = tests/unit/net_dns.c
 tests_unit_net_dns_LDADD = $(unit_libs)
 tests_unit_net_dns_CFLAGS = $(unit_cflags)
 tests_unit_net_dns_LDFLAGS = $(unit_ldflags)
+tests_unit_net_guard_SOURCES = tests/unit/net_guard.c
+tests_unit_net_guard_LDADD = $(unit_libs)
+tests_unit_net_guard_CFLAGS = $(unit_cflags)
+tests_unit_net_guard_LDFLAGS = $(unit_ldflags)
 tests_unit_net_names_SOURCES = tests/unit/net_names.c
 tests_unit_net_names_LDADD = $(unit_libs)
 tests_unit_net_names_CFLAGS = $(unit_cflags)
