@@ -229,11 +229,7 @@ static void walk_unix(struct decision *d)
 
 	if (d->is_delegate)
 		consider_list(d, p->sets[SET_DELEGATES], false);
-<<<<<<< HEAD
-	if (a->own && p->sets[SET_OWN]) /* a socket that this session itself bound */
-=======
 	if (address_in_set(a, d->class, SET_OWN))
->>>>>>> main
 		consider_list(d, p->sets[SET_OWN], false);
 	if (!a->unix_name)
 		return;
