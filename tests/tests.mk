@@ -135,6 +135,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
+	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/same_sockets.py \
