@@ -53,7 +53,9 @@ libwarypure_a_SOURCES = \
 	src/policy/settings.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -138,8 +140,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
