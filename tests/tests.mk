@@ -1,6 +1,7 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
 	tests/unit/ask_notice \
+	tests/unit/ask_terminal \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -22,6 +23,10 @@ tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
 tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
+tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
+tests_unit_ask_terminal_LDADD = $(unit_libs)
+tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
+tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -127,7 +132,27 @@ tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
 tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
-e2e_programs =
+e2e_programs = \
+	tests/e2e/same_inet \
+	tests/e2e/same_messages \
+	tests/e2e/same_signals \
+	tests/e2e/same_unix
+tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
+tests_e2e_same_inet_LDADD = $(caller_libs)
+tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
+tests_e2e_same_inet_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
+tests_e2e_same_messages_LDADD = $(caller_libs)
+tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
+tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
+tests_e2e_same_signals_LDADD = $(caller_libs)
+tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
+tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
+tests_e2e_same_unix_LDADD = $(caller_libs)
+tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
+tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
 bench_programs =
@@ -136,6 +161,7 @@ dist_extra = \
 	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/same_sockets.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
