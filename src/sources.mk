@@ -52,6 +52,8 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
 	src/policy/writable.c \
@@ -141,6 +143,8 @@ libwary_a_SOURCES = \
 	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
@@ -149,7 +153,14 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
@@ -269,13 +280,17 @@ wary_headers = \
 	src/call/table.def \
 	src/cmd/audit.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
@@ -320,6 +335,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \

@@ -15,6 +15,7 @@ unit_programs = \
 	tests/unit/net_own \
 	tests/unit/net_registry \
 	tests/unit/package \
+	tests/unit/policy_cases \
 	tests/unit/secret \
 	tests/unit/tracee_image \
 	tests/unit/tracee_startup \
@@ -79,6 +80,10 @@ tests_unit_package_SOURCES = tests/unit/package.c
 tests_unit_package_LDADD = $(unit_libs)
 tests_unit_package_CFLAGS = $(unit_cflags)
 tests_unit_package_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
+tests_unit_policy_cases_LDADD = $(unit_libs)
+tests_unit_policy_cases_CFLAGS = $(unit_cflags)
+tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -158,6 +163,7 @@ lib_programs =
 bench_programs =
 dist_extra = \
 	docs/AUDIT.md \
+	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
@@ -240,4 +246,5 @@ dist_policies = \
 	policy/system.wary \
 	policy/tools.wary \
 	policy/work.wary
-dist_manuals =
+dist_manuals = \
+	man/wary-policy.5
