@@ -56,7 +56,9 @@ libwarypure_a_SOURCES = \
 	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -174,8 +176,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
