@@ -60,7 +60,12 @@ tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs =
 race_programs =
 lib_programs =
-bench_programs =
+bench_programs = \
+	tests/bench/policy
+tests_bench_policy_SOURCES = tests/bench/policy.c
+tests_bench_policy_LDADD = $(bench_libs)
+tests_bench_policy_CFLAGS = $(bench_cflags)
+tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
 	examples/verify.py \
