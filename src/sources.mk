@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/merkle.c \
@@ -14,6 +15,7 @@ libwarypure_a_SOURCES = \
 	src/net/addr.c \
 	src/net/cmsg.c \
 	src/net/config.c \
+	src/net/dns.c \
 	src/package/args.c \
 	src/package/list.c \
 	src/package/project.c \
@@ -66,7 +68,9 @@ libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/fixed.c \
+	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
 	src/answer/make.c \
@@ -94,27 +98,49 @@ libwary_a_SOURCES = \
 	src/answer/watch.c \
 	src/answer/xattr.c \
 	src/answer/xattr_get.c \
+	src/ask/answers.c \
+	src/ask/ask.c \
+	src/ask/asker.c \
+	src/ask/card.c \
+	src/ask/control.c \
+	src/ask/dialog.c \
+	src/ask/freeze.c \
+	src/ask/memo.c \
 	src/ask/notice.c \
+	src/ask/question.c \
 	src/ask/rule.c \
+	src/ask/term.c \
 	src/ask/wording.c \
 	src/audit/append.c \
 	src/audit/audit.c \
 	src/audit/batch.c \
 	src/audit/batch_rows.c \
+	src/audit/bind.c \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
+	src/audit/head.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/lookup.c \
 	src/audit/recover.c \
+	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/verify.c \
+	src/audit/verify_ends.c \
+	src/audit/verify_rows.c \
+	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
+	src/cmd/audit_log.c \
+	src/cmd/audit_sessions.c \
+	src/cmd/audit_show.c \
+	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/folders.c \
@@ -123,14 +149,19 @@ libwary_a_SOURCES = \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
+	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
 	src/pool.c \
+	src/secret/grant.c \
+	src/secret/hijack.c \
 	src/supervise.c \
 	src/tracee/argv.c \
 	src/tracee/caller.c \
@@ -162,10 +193,13 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/fixed.h \
+	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
@@ -180,19 +214,31 @@ wary_headers = \
 	src/answer/times.h \
 	src/answer/wait.h \
 	src/answer/xattr.h \
+	src/ask/answers.h \
 	src/ask/ask.h \
+	src/ask/asker.h \
+	src/ask/card.h \
+	src/ask/control.h \
+	src/ask/dialog.h \
+	src/ask/freeze.h \
+	src/ask/memo.h \
 	src/ask/notice.h \
+	src/ask/question.h \
 	src/ask/rule.h \
+	src/ask/term.h \
 	src/ask/wording.h \
+	src/audit/anchor.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
+	src/audit/bind.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
 	src/audit/folder.h \
+	src/audit/head.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
@@ -200,6 +246,7 @@ wary_headers = \
 	src/audit/ratchet.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/replay.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
@@ -207,6 +254,8 @@ wary_headers = \
 	src/audit/schema.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/verify.h \
+	src/audit/verify_inside.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -222,19 +271,24 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/audit.h \
 	src/cmd/cmd.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \
 	src/net/diag.h \
+	src/net/dns.h \
 	src/net/local.h \
+	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
 	src/package/args.h \
@@ -279,6 +333,8 @@ wary_headers = \
 	src/policy/world.h \
 	src/policy/writable.h \
 	src/pool.h \
+	src/secret/grant.h \
+	src/secret/hijack.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \

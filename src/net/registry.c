@@ -20,7 +20,7 @@
 /* What is known of one manager. */
 struct manager {
 	bool looked;
-	bool failed; /* without memory, or more than fits: nothing is known */
+	bool failed;               /* without memory, or more than fits: nothing is known */
 	struct config_hosts hosts; /* what counts in the end */
 	char *files[FILES_MAX + 1];
 	size_t files_n;
@@ -296,8 +296,8 @@ static void pip_default(struct registry *r)
 		if (!prefix || !cut(prefix, 2))
 			continue;
 		for (size_t j = 0; j < sizeof below / sizeof below[0]; j++) {
-			auto_free char *pattern = path_of(
-				m, "%s/%s/pip/_internal/models/index.py", prefix, below[j]);
+			auto_free char *pattern =
+				path_of(m, "%s/%s/pip/_internal/models/index.py", prefix, below[j]);
 
 			if (pattern)
 				pip_default_in(r, pattern);
@@ -380,7 +380,7 @@ static void look_apt(struct registry *r)
 
 static struct manager *manager_of(struct registry *r, const char *name)
 {
-	static void (*const look[MANAGERS])(struct registry *r) = {look_npm, look_pip, look_apt};
+	static void (*const look[MANAGERS])(struct registry * r) = {look_npm, look_pip, look_apt};
 
 	for (size_t i = 0; i < MANAGERS; i++) {
 		struct manager *m = &r->managers[i];

@@ -85,8 +85,8 @@ static void npm(void)
 	is_words(&scopes, "team.example.org:4873 inner.example.org:80", "registries of scopes");
 	config_npm_default("define('registry', { default: \"https://old.example.org/\" })",
 	                   &registry);
-	config_npmrc("registry=https://mine.example.org/\nregistry = https://last.example.org", &env,
-	             &registry, &scopes);
+	config_npmrc("registry=https://mine.example.org/\nregistry = https://last.example.org",
+	             &env, &registry, &scopes);
 	is_words(&registry, "last.example.org:443", "the last one counts");
 	config_npm_default("no definition here", &registry);
 	is_words(&registry, "", "nothing found, nothing named");
@@ -124,11 +124,12 @@ static void apt(void)
 {
 	struct config_hosts h = {.n = 0};
 
-	config_apt_list("# deb http://no.example.org x main\n"
-	                "deb [signed-by=/usr/share/k.gpg arch=amd64] http://one.example.org/debian s m\n"
-	                "deb-src https://two.example.org/debian s m\n"
-	                "deb cdrom:[Debian] s m\n",
-	                &h);
+	config_apt_list(
+		"# deb http://no.example.org x main\n"
+		"deb [signed-by=/usr/share/k.gpg arch=amd64] http://one.example.org/debian s m\n"
+		"deb-src https://two.example.org/debian s m\n"
+		"deb cdrom:[Debian] s m\n",
+		&h);
 	is_words(&h, "one.example.org:80 two.example.org:443", "lines");
 	config_apt_sources("Types: deb\n"
 	                   "URIs: http://one.example.org/debian\n"

@@ -99,8 +99,8 @@ static void files(const char *home, const char *path)
 	const char *const env[] = {path, NULL};
 	struct registry *r;
 
-	put_in(home, ".npmrc", "registry=https://mine.example.org:4873/\n@a:registry=http://a.example.org\n",
-	       0600);
+	put_in(home, ".npmrc",
+	       "registry=https://mine.example.org:4873/\n@a:registry=http://a.example.org\n", 0600);
 	put_in(home, ".config/pip/pip.conf", "[global]\nindex-url=https://own.example.org/simple\n",
 	       0600);
 	variables = env;
@@ -154,7 +154,8 @@ int main(void)
 	put_in(full, "n/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node\n", 0755);
 	put_in(full,
 	       "n/lib/node_modules/npm/node_modules/@npmcli/config/lib/definitions/definitions.js",
-	       "  registry: new Definition('registry', {\n default: 'https://npm.example.org/',", 0644);
+	       "  registry: new Definition('registry', {\n default: 'https://npm.example.org/',",
+	       0644);
 	put_in(full, "n/bin/pip3", "#!/bin/sh\n", 0755);
 	put_in(full, "n/lib/python3.11/site-packages/pip/_internal/models/index.py",
 	       "\nPyPI = PackageIndex(\"https://pip.example.org/\", "
