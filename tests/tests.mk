@@ -160,7 +160,12 @@ tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
-bench_programs =
+bench_programs = \
+	tests/bench/policy
+tests_bench_policy_SOURCES = tests/bench/policy.c
+tests_bench_policy_LDADD = $(bench_libs)
+tests_bench_policy_CFLAGS = $(bench_cflags)
+tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
 	docs/POLICY.md \
