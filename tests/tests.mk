@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
@@ -7,7 +8,15 @@ unit_programs = \
 	tests/unit/base_own \
 	tests/unit/base_text \
 	tests/unit/net_addr \
-	tests/unit/net_own
+	tests/unit/net_own \
+	tests/unit/tracee_caller \
+	tests/unit/tracee_canon \
+	tests/unit/tracee_mem \
+	tests/unit/tracee_place
+tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
+tests_unit_answer_open_flags_LDADD = $(unit_libs)
+tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
+tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -40,6 +49,22 @@ tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
+tests_unit_tracee_caller_LDADD = $(unit_libs)
+tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
+tests_unit_tracee_caller_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_canon_SOURCES = tests/unit/tracee_canon.c
+tests_unit_tracee_canon_LDADD = $(unit_libs)
+tests_unit_tracee_canon_CFLAGS = $(unit_cflags)
+tests_unit_tracee_canon_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
+tests_unit_tracee_mem_LDADD = $(unit_libs)
+tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
+tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
+tests_unit_tracee_place_LDADD = $(unit_libs)
+tests_unit_tracee_place_CFLAGS = $(unit_cflags)
+tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
 fault_programs =
 fuzz_programs = \
 	tests/fuzz/text
