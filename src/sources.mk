@@ -13,16 +13,59 @@ libwarypure_a_SOURCES = \
 	src/call/scalar.c \
 	src/net/addr.c \
 	src/net/cmsg.c \
+	src/net/config.c \
+	src/net/dns.c \
+	src/package/args.c \
+	src/package/list.c \
+	src/package/project.c \
+	src/package/recognise.c \
+	src/package/source.c \
+	src/package/spec.c \
+	src/package/tool.c \
+	src/package/tools.c \
+	src/policy/address.c \
 	src/policy/arena.c \
-	src/policy/words.c
+	src/policy/compile.c \
+	src/policy/compile_cond.c \
+	src/policy/compile_more.c \
+	src/policy/compile_object.c \
+	src/policy/cond.c \
+	src/policy/decide.c \
+	src/policy/expand.c \
+	src/policy/explain.c \
+	src/policy/floor.c \
+	src/policy/glob.c \
+	src/policy/hash.c \
+	src/policy/lex.c \
+	src/policy/load.c \
+	src/policy/looser.c \
+	src/policy/match.c \
+	src/policy/message.c \
+	src/policy/name_index.c \
+	src/policy/parse.c \
+	src/policy/parse_more.c \
+	src/policy/parse_rule.c \
+	src/policy/path_index.c \
+	src/policy/question.c \
+	src/policy/range_index.c \
+	src/policy/resolve.c \
+	src/policy/secret.c \
+	src/policy/settings.c \
+	src/policy/version.c \
+	src/policy/words.c \
+	src/policy/writable.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
+	src/answer/fixed.c \
+	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
 	src/answer/make.c \
@@ -34,6 +77,7 @@ libwary_a_SOURCES = \
 	src/answer/owner.c \
 	src/answer/pen.c \
 	src/answer/process.c \
+	src/answer/program.c \
 	src/answer/refuse.c \
 	src/answer/remove.c \
 	src/answer/rename.c \
@@ -83,16 +127,22 @@ libwary_a_SOURCES = \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
+	src/net/names.c \
 	src/net/own.c \
+	src/net/registry.c \
 	src/pool.c \
+	src/secret/grant.c \
+	src/secret/hijack.c \
 	src/supervise.c \
 	src/tracee/argv.c \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
 	src/tracee/image.c \
+	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
 	src/tracee/place.c \
@@ -114,14 +164,19 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
+	src/answer/fixed.h \
+	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
 	src/answer/pen.h \
 	src/answer/process.h \
+	src/answer/program.h \
 	src/answer/reply.h \
 	src/answer/request.h \
 	src/answer/send.h \
@@ -182,26 +237,62 @@ wary_headers = \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
+	src/net/config.h \
 	src/net/diag.h \
+	src/net/dns.h \
 	src/net/local.h \
+	src/net/names.h \
 	src/net/own.h \
+	src/net/registry.h \
+	src/package/args.h \
+	src/package/list.h \
+	src/package/package.h \
+	src/package/project.h \
+	src/package/source.h \
+	src/package/spec.h \
+	src/package/tool.h \
+	src/package/tools.h \
+	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/compile.h \
+	src/policy/compiled.h \
+	src/policy/cond.h \
+	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
+	src/policy/glob.h \
+	src/policy/hash.h \
+	src/policy/lex.h \
+	src/policy/load.h \
+	src/policy/match.h \
+	src/policy/message.h \
+	src/policy/name_index.h \
+	src/policy/parse.h \
+	src/policy/path_index.h \
 	src/policy/policy.h \
+	src/policy/question.h \
+	src/policy/range_index.h \
 	src/policy/report.h \
+	src/policy/resolve.h \
+	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/tree.h \
 	src/policy/verdict.h \
+	src/policy/version.h \
 	src/policy/words.h \
 	src/policy/world.h \
+	src/policy/writable.h \
 	src/pool.h \
+	src/secret/grant.h \
+	src/secret/hijack.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \
 	src/tracee/canon.h \
 	src/tracee/fd.h \
 	src/tracee/image.h \
+	src/tracee/ldso.h \
 	src/tracee/lineage.h \
 	src/tracee/lineage_entry.h \
 	src/tracee/maps.h \

@@ -7,12 +7,18 @@ unit_programs = \
 	tests/unit/base_err \
 	tests/unit/base_own \
 	tests/unit/base_text \
+	tests/unit/call_table \
 	tests/unit/net_addr \
+	tests/unit/net_config \
+	tests/unit/net_dns \
+	tests/unit/net_names \
 	tests/unit/net_own \
+	tests/unit/net_registry \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
 	tests/unit/tracee_mem \
-	tests/unit/tracee_place
+	tests/unit/tracee_place \
+	tests/unit/trap_filter
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
 tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
@@ -41,14 +47,34 @@ tests_unit_base_text_SOURCES = tests/unit/base_text.c
 tests_unit_base_text_LDADD = $(unit_libs)
 tests_unit_base_text_CFLAGS = $(unit_cflags)
 tests_unit_base_text_LDFLAGS = $(unit_ldflags)
+tests_unit_call_table_SOURCES = tests/unit/call_table.c
+tests_unit_call_table_LDADD = $(unit_libs)
+tests_unit_call_table_CFLAGS = $(unit_cflags)
+tests_unit_call_table_LDFLAGS = $(unit_ldflags)
 tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
 tests_unit_net_addr_LDADD = $(unit_libs)
 tests_unit_net_addr_CFLAGS = $(unit_cflags)
 tests_unit_net_addr_LDFLAGS = $(unit_ldflags)
+tests_unit_net_config_SOURCES = tests/unit/net_config.c
+tests_unit_net_config_LDADD = $(unit_libs)
+tests_unit_net_config_CFLAGS = $(unit_cflags)
+tests_unit_net_config_LDFLAGS = $(unit_ldflags)
+tests_unit_net_dns_SOURCES = tests/unit/net_dns.c
+tests_unit_net_dns_LDADD = $(unit_libs)
+tests_unit_net_dns_CFLAGS = $(unit_cflags)
+tests_unit_net_dns_LDFLAGS = $(unit_ldflags)
+tests_unit_net_names_SOURCES = tests/unit/net_names.c
+tests_unit_net_names_LDADD = $(unit_libs)
+tests_unit_net_names_CFLAGS = $(unit_cflags)
+tests_unit_net_names_LDFLAGS = $(unit_ldflags)
 tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
+tests_unit_net_registry_LDADD = $(unit_libs)
+tests_unit_net_registry_CFLAGS = $(unit_cflags)
+tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
 tests_unit_tracee_caller_LDADD = $(unit_libs)
 tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
@@ -65,22 +91,85 @@ tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
 tests_unit_tracee_place_LDADD = $(unit_libs)
 tests_unit_tracee_place_CFLAGS = $(unit_cflags)
 tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
+tests_unit_trap_filter_LDADD = $(unit_libs)
+tests_unit_trap_filter_CFLAGS = $(unit_cflags)
+tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs =
 fuzz_programs = \
+	tests/fuzz/cmsg \
+	tests/fuzz/config \
+	tests/fuzz/dns \
+	tests/fuzz/sockaddr \
 	tests/fuzz/text
+tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
+tests_fuzz_cmsg_LDADD = $(fuzz_libs)
+tests_fuzz_cmsg_CFLAGS = $(fuzz_cflags)
+tests_fuzz_cmsg_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_config_SOURCES = tests/fuzz/config.c tests/fuzz/drive.c
+tests_fuzz_config_LDADD = $(fuzz_libs)
+tests_fuzz_config_CFLAGS = $(fuzz_cflags)
+tests_fuzz_config_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_dns_SOURCES = tests/fuzz/dns.c tests/fuzz/drive.c
+tests_fuzz_dns_LDADD = $(fuzz_libs)
+tests_fuzz_dns_CFLAGS = $(fuzz_cflags)
+tests_fuzz_dns_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
+tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
+tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
+tests_fuzz_sockaddr_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
 tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
-e2e_programs =
+e2e_programs = \
+	tests/e2e/same_inet \
+	tests/e2e/same_messages \
+	tests/e2e/same_signals \
+	tests/e2e/same_unix
+tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
+tests_e2e_same_inet_LDADD = $(caller_libs)
+tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
+tests_e2e_same_inet_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
+tests_e2e_same_messages_LDADD = $(caller_libs)
+tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
+tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
+tests_e2e_same_signals_LDADD = $(caller_libs)
+tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
+tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
+tests_e2e_same_unix_LDADD = $(caller_libs)
+tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
+tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
 bench_programs =
 dist_extra = \
 	docs/AUDIT.md \
+	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/same_sockets.py \
 	tests/fuzz/corpora \
+	tests/fuzz/corpus/cmsg/rights \
+	tests/fuzz/corpus/cmsg/route \
+	tests/fuzz/corpus/cmsg/short \
+	tests/fuzz/corpus/cmsg/two \
+	tests/fuzz/corpus/config/apt \
+	tests/fuzz/corpus/config/defaults \
+	tests/fuzz/corpus/config/npmrc \
+	tests/fuzz/corpus/config/pip \
+	tests/fuzz/corpus/dns/answer \
+	tests/fuzz/corpus/dns/query \
+	tests/fuzz/corpus/sockaddr/abstract \
+	tests/fuzz/corpus/sockaddr/any \
+	tests/fuzz/corpus/sockaddr/netlink \
+	tests/fuzz/corpus/sockaddr/path \
+	tests/fuzz/corpus/sockaddr/unspec \
+	tests/fuzz/corpus/sockaddr/v4 \
+	tests/fuzz/corpus/sockaddr/v6 \
 	tests/fuzz/corpus/text/odd \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
@@ -103,6 +192,7 @@ dist_extra = \
 	tests/lint/shell \
 	tests/lint/sizes.py \
 	tests/lint/sources.py \
+	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
 	tests/run \

@@ -19,6 +19,7 @@ const struct family *const families[FAMILY_COUNT] = {
 	[FAMILY_chdir] = &family_chdir,
 	[FAMILY_creds] = &family_creds,
 	[FAMILY_watch] = &family_watch,
+	[FAMILY_exec] = &family_exec,
 	[FAMILY_connect] = &family_connect,
 	[FAMILY_bind] = &family_bind,
 	[FAMILY_listen] = &family_listen,

@@ -4,6 +4,7 @@
 
 #include "answer/request.h"
 
+extern const struct family family_exec;
 extern const struct family family_open;
 extern const struct family family_remove;
 extern const struct family family_make;

@@ -8,6 +8,7 @@
 #include "cmd/resolvers.h"
 #include "cmd/sources.h"
 #include "cmd/trust.h"
+#include "net/registry.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,6 +37,7 @@ struct world {
 	struct policy_world policy;
 	struct folders folders;
 	char *shipped;
+	struct registry *registry; /* net/registry.h */
 	char **resolvers;
 	char *resolvers_files[2];
 	struct paths floor, read_only;
@@ -176,10 +178,15 @@ static const char *world_variable(void *ctx, const char *name)
 	return folders_get(&w->folders, name);
 }
 
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
 static const char *world_environment(void *ctx, const char *name)
 {
 	(void)ctx;
-	return getenv(name);
+	return environment(name);
 }
 
 static const char *const *world_registry(void *ctx, const char *manager)
@@ -188,7 +195,7 @@ static const char *const *world_registry(void *ctx, const char *manager)
 
 	if (strcmp(manager, "dns") == 0)
 		return (const char *const *)w->resolvers;
-	return NULL;
+	return registry_hosts(w->registry, manager);
 }
 
 static const char *const *world_registry_files(void *ctx, const char *manager)
@@ -197,7 +204,7 @@ static const char *const *world_registry_files(void *ctx, const char *manager)
 
 	if (strcmp(manager, "dns") == 0)
 		return (const char *const *)w->resolvers_files;
-	return NULL;
+	return registry_files(w->registry, manager);
 }
 
 static bool in_group(const char *name)
@@ -333,6 +340,7 @@ int world_new(struct world **out)
 		err = -ERR_NOMEM;
 	err = err ? err : find_floor(w);
 	err = err ? err : find_resolvers(w);
+	err = err ? err : registry_new(w->folders.home, w->folders.config, environment, &w->registry);
 	if (err) {
 		world_free(w);
 		return err;
@@ -359,6 +367,7 @@ void world_free(struct world *w)
 	forget_files(w);
 	folders_free(&w->folders);
 	resolvers_free(w->resolvers);
+	registry_free(w->registry);
 	free(w->resolvers_files[0]);
 	paths_drop(&w->floor);
 	paths_drop(&w->read_only);

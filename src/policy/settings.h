@@ -13,6 +13,7 @@ struct policy_limit {
 	const char *then; /* "stop", "deny", "ask", "pause" */
 	const char *file;
 	unsigned line;
+	int layer; /* which source set it: for policy/ alone */
 };
 size_t policy_limit_count(const struct policy *p);
 const struct policy_limit *policy_limit_at(const struct policy *p, size_t i);
@@ -49,15 +50,18 @@ struct policy_rule {
 	unsigned line;
 	enum policy_answer answer;
 	bool is_final;
-	unsigned classes;           /* bits 1 << CLASS_ */
-	const char *text;           /* verdict, classes, objects and conditions as written */
-	const char *because;        /* or NULL */
-	const char *const *objects; /* as matched, NULL-terminated; none: all */
-	size_t objects_n;
+	bool is_derived;     /* the allow of resolve that a connect by name brings */
+	unsigned classes;    /* bits 1 << CLASS_ */
+	const char *text;    /* verdict, classes, objects and conditions as written */
+	const char *because; /* or NULL */
+	size_t objects_n;    /* patterns as matched; 0: the rule matches nothing */
 };
 size_t policy_rule_count(const struct policy *p);
 /** policy_rule_at: fills @out; its strings live as long as the policy. */
 void policy_rule_at(const struct policy *p, size_t i, struct policy_rule *out);
+/** policy_rule_object: canonical pattern @n of rule @i; NULL: the whole class,
+ * or @n is too great. */
+const char *policy_rule_object(const struct policy *p, size_t i, size_t n);
 /** policy_default_of: the default verdict of a class by the user's text; -1:
  * no default reaches it (law 4). */
 int policy_default_of(const struct policy *p, enum policy_class class);

@@ -108,3 +108,44 @@ bool procfs_has_thread(pid_t tgid, pid_t tid)
 	snprintf(path, sizeof path, "/proc/%d/task/%d", tgid, tid);
 	return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
+
+/* The name at the end of a line of maps: after five fields and blanks.  The
+ * kernel writes a newline in it as \\012. */
+static int mapping_name(const char *line, char *path, size_t cap_bytes)
+{
+	size_t n = 0;
+
+	for (int field = 0; field < 5; field++) {
+		line += strcspn(line, " \n");
+		line += strspn(line, " ");
+	}
+	for (; *line && *line != '\n'; line++) {
+		if (n + 1 >= cap_bytes)
+			return -ERR_TOOLONG;
+		if (strncmp(line, "\\012", 4) == 0) {
+			path[n++] = '\n';
+			line += 3;
+		} else {
+			path[n++] = *line;
+		}
+	}
+	path[n] = '\0';
+	return 0;
+}
+
+int procfs_mapping(pid_t tgid, uint64_t start, char *path, size_t cap_bytes)
+{
+	char name[64];
+	auto_file f = NULL;
+	auto_free char *line = NULL;
+	size_t size = 0;
+
+	snprintf(name, sizeof name, "/proc/%d/maps", tgid);
+	f = fopen(name, "re");
+	if (!f)
+		return errno == EACCES || errno == EPERM ? -ERR_PERM : -ERR_GONE;
+	while (getline(&line, &size, f) > 0)
+		if (strtoull(line, NULL, 16) == start)
+			return mapping_name(line, path, cap_bytes);
+	return -ERR_NOTFOUND;
+}

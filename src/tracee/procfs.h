@@ -34,6 +34,11 @@ must_check int procfs_auxv(pid_t tgid, uint64_t *words, size_t *n_words);
 /** procfs_has_thread: whether @tid is now a thread of @tgid. */
 bool procfs_has_thread(pid_t tgid, pid_t tid);
 
+/** procfs_mapping: the file that is mapped at an address where a mapping begins;
+ * its name as the kernel shows it, "" for anonymous memory.
+ * Returns 0, -ERR_NOTFOUND, -ERR_GONE, -ERR_PERM or -ERR_TOOLONG. */
+must_check int procfs_mapping(pid_t tgid, uint64_t start, char *path, size_t cap_bytes);
+
 /** procfs_read: a small file of /proc, whole or cut at @cap_bytes - 1, with a
  * NUL after it.  Returns the length or -ERR_GONE, -ERR_PERM, -ERR_SYS. */
 must_check ssize_t procfs_read(const char *path, char *out, size_t cap_bytes);

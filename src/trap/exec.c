@@ -1,13 +1,12 @@
 #include "trap/exec.h"
 
 #include "tracee/regs.h"
+#include "trap/notify.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,9 +31,7 @@ struct session {
 
 static bool valid(const struct session *s)
 {
-	uint64_t id = s->id;
-
-	return ioctl(s->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return notify_valid(s->listener_fd, s->id) == 0;
 }
 
 /* Returns 0, or the errno for which the caller cannot be traced. */
@@ -53,16 +50,6 @@ static int seize(const struct session *s)
 			return error;
 		(void)nanosleep(&pause, NULL);
 	}
-}
-
-static bool send_continue(const struct session *s)
-{
-	struct seccomp_notif_resp r = {
-		.id = s->id,
-		.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE,
-	};
-
-	return ioctl(s->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &r) == 0;
 }
 
 /* Lets a stopped task go on untraced; a signal it stopped for is delivered. */
@@ -158,7 +145,7 @@ void exec_run(int listener_fd, uint64_t id, pid_t tid, const struct exec_watch *
 	if (!valid(&s))
 		end(&s, EXEC_GONE, 0);
 	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-	if (!s.judged && !send_continue(&s))
-		end(&s, EXEC_GONE, 0);
+	if (!s.judged)
+		notify_continue(listener_fd, id);
 	drain(&s);
 }

@@ -359,14 +359,18 @@ void launch_kill(struct launch *l, bool guardian_gone, pid_t keep)
 		tell(l, GUARDIAN_END, 0, 0);
 }
 
-void launch_end(struct launch *l)
+void launch_stop(struct launch *l)
 {
-	if (!l)
-		return;
 	if (l->go_fd[1] >= 0) /* not let go: it may wait in its trial call */
 		tell(l, GUARDIAN_END, 0, 0);
 	fd_drop(&l->go_fd[1]);
 	(void)waitpid(l->info.guardian_pid, NULL, __WALL);
+}
+
+void launch_free(struct launch *l)
+{
+	if (!l)
+		return;
 	pthread_mutex_lock(&l->lock);
 	l->ending = true;
 	pthread_cond_broadcast(&l->changed);

@@ -41,7 +41,7 @@ must_check int launch_begin(const struct launch_config *c, struct launch **out,
 
 /** launch_listen: waits until COMMAND is under the filter, takes the listener
  * and tries it.
- * Returns 0, or -ERR_UNSUPPORTED with *why set: then launch_end, and nothing
+ * Returns 0, or -ERR_UNSUPPORTED with *why set: then launch_stop and launch_free; nothing
  * has run. */
 must_check int launch_listen(struct launch *l, struct launch_info *out, struct trial_failure *why);
 
@@ -69,8 +69,13 @@ void launch_forward(struct launch *l, int signal, pid_t sender);
  * @keep: a child of wary that is not of the tree (the asker), or 0. */
 void launch_kill(struct launch *l, bool guardian_gone, pid_t keep);
 
-/** launch_end: lets go of the tree, which ends if COMMAND has not been let go,
- * waits for guardian and launcher, closes the listener, frees. NULL is fine. */
-void launch_end(struct launch *l);
+/** launch_stop: waits until the guardian has ended, and with it the tree; a
+ * COMMAND that has not been let go is ended.  The listener then hangs up, so
+ * that whoever receives from it stops; only afterwards launch_free. */
+void launch_stop(struct launch *l);
+
+/** launch_free: ends the launcher thread, closes the listener, frees. After
+ * launch_stop. NULL is fine. */
+void launch_free(struct launch *l);
 
 #endif

@@ -1,0 +1,160 @@
+/* execve and execveat: what they would start is found and judged from copies,
+ * then the kernel does it, and what it loaded is compared (law 8). */
+#include "trap/exec.h"
+#include "answer/execution.h"
+#include "answer/families.h"
+#include "answer/give.h"
+#include "answer/install.h"
+#include "supervise.h"
+#include "tracee/lineage_entry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef AT_EXECVE_CHECK
+#define AT_EXECVE_CHECK 0x10000
+#endif
+#define FLAGS_KNOWN ((uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK))
+
+static void execution_free(void *more)
+{
+	struct execution *x = more;
+
+	if (!x)
+		return;
+	program_free(x->program);
+	entry_put(x->preview);
+	package_list_free(&x->packages);
+	argv_free(&x->envp);
+	free(x);
+}
+
+static struct execution *execution_new(void)
+{
+	struct execution *x = calloc(1, sizeof *x);
+
+	if (x)
+		x->program = program_new();
+	if (x && !x->program) {
+		free(x);
+		x = NULL;
+	}
+	return x;
+}
+
+/* ---- before ----------------------------------------------------------- */
+
+static int find_and_ask(struct request *r, struct execution *x)
+{
+	int err = r->flags & ~FLAGS_KNOWN ? -EINVAL : program_resolve(r, x->program);
+
+	if (err)
+		return err;
+	program_identity(r->sup, x->program, r->caller.program, &x->identity);
+	err = program_facts(r, x->program);
+	if (!err)
+		err = install_prepare(r, x);
+	if (!err)
+		err = give_prepare(r, x);
+	return err;
+}
+
+static int prepare(struct request *r)
+{
+	struct execution *x = execution_new();
+	uint64_t flags = 0;
+	int err;
+
+	if (!x)
+		return -ERR_NOMEM;
+	r->target.more = x;
+	r->target.more_free = execution_free;
+	(void)call_arg(r->call, ROLE_FLAGS, &flags);
+	r->flags = flags & UINT32_MAX;
+	err = find_and_ask(r, x);
+	if (err < 0 && err > -ERR_BASE) {
+		r->reply.value = err;
+		return 1;
+	}
+	return err;
+}
+
+/* ---- at the exec stop ------------------------------------------------- */
+
+/* Puts on record what the process is from now on. */
+static int enter(struct request *r, const struct execution *x, const struct startup *s)
+{
+	struct lineage_exec exec = {
+		.program = &x->identity,
+		.mark = x->mark[0] ? x->mark : NULL,
+		.holds_secret = give_any(x),
+		.asked = x->packages.installs ? x->asked : NULL,
+	};
+
+	lineage_print_of(s->auxv, s->auxv_words, &exec.print);
+	return lineage_exec(r->sup->lineage, s->pid, &exec);
+}
+
+/* The new program stands at its first instruction. */
+static bool loaded(void *ctx, pid_t pid)
+{
+	struct request *r = ctx;
+	struct execution *x = execution_of(r);
+	struct startup s;
+	bool good;
+
+	if (startup_read(pid, &s) != 0)
+		return false;
+	good = program_matches(x->program, &s) && install_same(x, &s) &&
+	       give_environment(r, x, &s) == 0 && enter(r, x, &s) == 0;
+	startup_done(&s);
+	return good;
+}
+
+/* What goes on record; the caller has its own errno from the kernel. */
+static const int value_of[] = {
+	[EXEC_LOADED] = 0,     [EXEC_KILLED] = -EACCES, [EXEC_RESTARTS] = -EINTR,
+	[EXEC_DIED] = -EFAULT, [EXEC_GONE] = -ESRCH,    [EXEC_BUSY] = -EAGAIN,
+};
+
+static void run(struct request *r)
+{
+	const struct exec_watch watch = {.loaded = loaded, .ctx = r};
+	struct exec_result result;
+
+	r->reply.value = -EAGAIN;
+	if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0)
+		return;
+	exec_run(r->sup->listener_fd, r->call->id, r->call->tid, &watch, &result);
+	worker_block_end(r->worker);
+	r->reply.value = result.end == EXEC_FAILED ? -result.error : value_of[result.end];
+	r->reply.answered = result.end != EXEC_BUSY;
+}
+
+/* Decided, and nothing is loaded: the kernel checks what is left to check; one
+ * that does not know the flag says so. */
+static void check_only(struct request *r, const struct program *p)
+{
+	long checked = syscall(SYS_execveat, program_image(p)->place.fd, "", NULL, NULL,
+	                       AT_EMPTY_PATH | AT_EXECVE_CHECK);
+
+	r->reply.value = checked < 0 ? -errno : checked;
+}
+
+static void act(struct request *r, const struct receipt *receipt)
+{
+	const struct execution *x = execution_of(r);
+
+	(void)receipt;
+	if (r->flags & AT_EXECVE_CHECK)
+		check_only(r, x->program);
+	else if (install_note(r, x) != 0)
+		r->reply.value = -EIO;
+	else
+		run(r);
+}
+
+const struct family family_exec = {.prepare = prepare, .act = act};

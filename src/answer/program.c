@@ -1,0 +1,518 @@
+#include "answer/program.h"
+
+#include "answer/fixed.h"
+#include "answer/hand.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "supervise.h"
+#include "tracee/fd.h"
+#include "tracee/ldso.h"
+#include "tracee/procfs.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* How a name is looked up for one exec. */
+struct search {
+	struct request *r;
+	struct place_env env;
+};
+
+/* ---- memory ----------------------------------------------------------- */
+
+static struct program_file *file_new(void)
+{
+	struct program_file *f = calloc(1, sizeof *f);
+
+	if (f)
+		place_init(&f->place);
+	return f;
+}
+
+static void file_free(struct program_file *f)
+{
+	if (!f)
+		return;
+	place_done(&f->place);
+	free(f->argv);
+	free(f);
+}
+
+struct program *program_new(void)
+{
+	return calloc(1, sizeof(struct program));
+}
+
+void program_free(void *p)
+{
+	struct program *program = p;
+
+	if (!program)
+		return;
+	for (unsigned i = 0; i < program->files_n; i++)
+		file_free(program->files[i]);
+	file_free(program->loader);
+	file_free(program->loaded);
+	argv_free(&program->argv);
+	free(program);
+}
+
+/* ---- one file --------------------------------------------------------- */
+
+static int access_errno(int fd, int mode)
+{
+	if (syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
+		return 0;
+	return -errno;
+}
+
+/* Whether the kernel would execute it, for this caller (whose credentials are
+ * worn), and what it is. */
+static int examine(struct program_file *f)
+{
+	char path[32];
+	auto_fd fd = -1;
+	int err;
+
+	if (f->place.outside)
+		return -ERR_PERM;
+	if (S_ISLNK(f->place.st.st_mode))
+		return -ELOOP;
+	if (!S_ISREG(f->place.st.st_mode))
+		return -EACCES;
+	err = access_errno(f->place.fd, X_OK);
+	if (err)
+		return err;
+	/* A program that its user may not read makes the process opaque, and
+	 * wary blind (law 1). */
+	if (access_errno(f->place.fd, R_OK) != 0)
+		return -ERR_PERM;
+	hand_self_path(f->place.fd, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return errno == EWOULDBLOCK ? -ERR_BUSY : -ERR_PERM;
+	return image_read(fd, &f->image);
+}
+
+/* Resolves and examines @text.  @base_fd: taken; -1 where it is not needed. */
+static int find(struct search *s, const char *text, int base_fd, unsigned flags,
+                struct program_file **out)
+{
+	struct program_file *f = file_new();
+	size_t len = strlen(text);
+	int err;
+
+	if (!f || len >= sizeof f->place.text) {
+		fd_drop(&base_fd);
+		file_free(f);
+		return f ? -ENAMETOOLONG : -ERR_NOMEM;
+	}
+	memcpy(f->place.text, text, len + 1);
+	f->place.base_fd = base_fd;
+	place_resolve(&f->place, &s->env, flags, 0);
+	err = f->place.error ? f->place.error : examine(f);
+	if (err) {
+		file_free(f);
+		return err;
+	}
+	*out = f;
+	return 0;
+}
+
+/* A name that is relative to the caller's folder. */
+static int find_here(struct search *s, const char *text, struct program_file **out)
+{
+	int base_fd = -1;
+
+	if (text[0] != '/') {
+		base_fd = fd_open_path(s->r->call->tid, AT_FDCWD);
+		if (base_fd < 0)
+			return base_fd;
+	}
+	return find(s, text, base_fd, PLACE_FOLLOW, out);
+}
+
+/* ---- arguments -------------------------------------------------------- */
+
+static const char **list_new(size_t n)
+{
+	return calloc(n + 1, sizeof(const char *));
+}
+
+/* What the named file is started with.  An empty list gets one empty string,
+ * as the kernel has it. */
+static int arguments_first(struct program *p)
+{
+	struct program_file *f = p->files[0];
+	size_t n = p->argv.n ? p->argv.n : 1;
+
+	f->argv = list_new(n);
+	if (!f->argv)
+		return -ERR_NOMEM;
+	f->argv[0] = "";
+	for (size_t i = 0; i < p->argv.n; i++)
+		f->argv[i] = p->argv.items[i];
+	f->argc = n;
+	return 0;
+}
+
+/* What the interpreter of a script is started with: its name, the one argument
+ * of the #! line, the script's name in place of the first argument, the rest. */
+static int arguments_next(const struct program_file *script, const char *script_name,
+                          struct program_file *interp)
+{
+	const struct image *line = &script->image;
+	const char **to = list_new(script->argc + 2);
+
+	if (!to)
+		return -ERR_NOMEM;
+	interp->argv = to;
+	*to++ = line->interp;
+	if (line->has_arg)
+		*to++ = line->arg;
+	*to++ = script_name;
+	for (size_t i = 1; i < script->argc; i++)
+		*to++ = script->argv[i];
+	interp->argc = (size_t)(to - interp->argv);
+	return 0;
+}
+
+/* ---- the chain -------------------------------------------------------- */
+
+static int follow_scripts(struct search *s, struct program *p)
+{
+	const char *name = p->filename;
+
+	while (program_image(p)->image.kind == IMAGE_SCRIPT) {
+		const struct program_file *script = program_image(p);
+		int err;
+
+		if (p->files_n == PROGRAM_FILES_MAX)
+			return -ELOOP;
+		err = find_here(s, script->image.interp, &p->files[p->files_n]);
+		if (err)
+			return err;
+		p->files_n++;
+		err = arguments_next(script, name, p->files[p->files_n - 1]);
+		if (err)
+			return err;
+		name = script->image.interp;
+	}
+	return program_image(p)->image.kind == IMAGE_ELF ? 0 : -ENOEXEC;
+}
+
+/* What a loader that is itself the program will run. */
+static int follow_loader(struct search *s, struct program *p)
+{
+	const struct program_file *f = program_image(p);
+	size_t at;
+	int err = ldso_target(f->argv, f->argc, &at);
+
+	if (err || at == 0)
+		return err;
+	/* Without a slash it searches library folders: not to be foretold. */
+	if (!strchr(f->argv[at], '/'))
+		return -ERR_PERM;
+	err = find_here(s, f->argv[at], &p->loaded);
+	if (err)
+		return err;
+	p->loaded->argv = list_new(f->argc - at);
+	if (!p->loaded->argv)
+		return -ERR_NOMEM;
+	p->loaded->argc = f->argc - at;
+	memcpy(p->loaded->argv, f->argv + at, p->loaded->argc * sizeof *f->argv);
+	return 0;
+}
+
+static int follow_elf(struct search *s, struct program *p)
+{
+	const struct program_file *f = program_image(p);
+
+	if (f->image.is_loader)
+		return follow_loader(s, p);
+	if (!f->image.interp[0])
+		return 0;
+	return find_here(s, f->image.interp, &p->loader);
+}
+
+/* ---- the call --------------------------------------------------------- */
+
+/* The name by which the kernel hands a script to its interpreter. */
+static void name_script(struct program *p, const char *text, int dirfd)
+{
+	if (dirfd == AT_FDCWD || text[0] == '/')
+		snprintf(p->filename, sizeof p->filename, "%s", text);
+	else if (!text[0])
+		snprintf(p->filename, sizeof p->filename, "/dev/fd/%d", dirfd);
+	else
+		snprintf(p->filename, sizeof p->filename, "/dev/fd/%d/%s", dirfd, text);
+}
+
+static int fetch_text(struct request *r, char text[PATH_MAX])
+{
+	uint64_t addr = 0;
+	ssize_t n;
+
+	(void)call_arg(r->call, ROLE_PATH, &addr);
+	n = mem_read_string(&r->mem, (struct tracee_addr){addr}, text, PATH_MAX);
+	return n < 0 ? (int)n : 0;
+}
+
+static int find_named(struct search *s, struct program *p)
+{
+	struct request *r = s->r;
+	char text[PATH_MAX];
+	uint64_t dirfd = (uint64_t)AT_FDCWD;
+	unsigned flags = r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
+	int base_fd = -1;
+	int err = fetch_text(r, text);
+
+	if (err)
+		return err;
+	(void)call_arg(r->call, ROLE_DIRFD, &dirfd);
+	if (!text[0] && !(r->flags & AT_EMPTY_PATH))
+		return -ENOENT;
+	if (text[0] != '/') {
+		base_fd = fd_open_path(r->call->tid, (int)dirfd);
+		if (base_fd < 0)
+			return base_fd;
+	}
+	name_script(p, text, (int)dirfd);
+	err = find(s, text, base_fd, text[0] ? flags : flags | PLACE_EMPTY, &p->files[0]);
+	if (!err)
+		p->files_n = 1;
+	return err;
+}
+
+static void fetch_cwd(struct request *r, struct program *p)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/cwd", r->call->tid);
+	n = readlinkat(AT_FDCWD, path, p->cwd, sizeof p->cwd - 1);
+	p->cwd[n > 0 ? n : 0] = '\0';
+	r->cwd = p->cwd;
+}
+
+static int fetch_argv(struct request *r, struct program *p)
+{
+	uint64_t addr = 0;
+
+	(void)call_arg(r->call, ROLE_ARGV, &addr);
+	return argv_read(&r->mem, (struct tracee_addr){addr}, &p->argv);
+}
+
+/* In the order in which the kernel finds faults: the named file, the argument
+ * list, then what the file leads to. */
+static int find_all(struct search *s, struct program *p)
+{
+	int err = find_named(s, p);
+
+	if (!err)
+		err = fetch_argv(s->r, p);
+	if (!err)
+		err = arguments_first(p);
+	if (!err)
+		err = follow_scripts(s, p);
+	if (!err)
+		err = follow_elf(s, p);
+	return err;
+}
+
+static void judge_fixed(struct request *r, struct program *p)
+{
+	for (unsigned i = 0; i < p->files_n; i++)
+		p->files[i]->fixed = fixed_file(r->sup, &p->files[i]->place);
+	if (p->loader)
+		p->loader->fixed = fixed_file(r->sup, &p->loader->place);
+	/* The usual: a system's loader, which only does what the image is for. */
+	p->loader_plain = p->loader && p->loader->fixed && p->loader->image.is_loader;
+}
+
+int program_resolve(struct request *r, struct program *p)
+{
+	struct search s = {.r = r};
+	int err = hand_fetch(r, HAND_IDS);
+
+	if (err)
+		return err;
+	hand_env(r, &s.env);
+	fetch_cwd(r, p);
+	err = hand_on(r);
+	if (err)
+		return err;
+	err = find_all(&s, p);
+	hand_off(r);
+	hand_env_done(r, &s.env);
+	if (mem_valid(&r->mem) != 0)
+		return -ERR_GONE;
+	if (!err)
+		judge_fixed(r, p);
+	return err;
+}
+
+/* ---- questions -------------------------------------------------------- */
+
+static bool ask_link(struct request *r, const struct program_file *f, unsigned i)
+{
+	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.links[i]);
+
+	if (q)
+		q->via_link = true;
+	return q != NULL;
+}
+
+/* @script: the script that the file is the interpreter of, or NULL. */
+static int ask_file(struct request *r, const struct program_file *f,
+                    const struct program_file *image)
+{
+	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.canon);
+
+	if (!q)
+		return -ERR_NOMEM;
+	q->dev = f->place.st.st_dev;
+	q->ino = f->place.st.st_ino;
+	q->target = (struct facts_program){
+		.path = image->place.canon,
+		.script = f == image ? NULL : f->place.canon,
+		.fixed = f->fixed && image->fixed,
+		.argv = f->argv,
+		.argc = f->argc,
+		.argv_whole = true,
+	};
+	for (unsigned i = 0; i < f->place.links_n; i++)
+		if (!ask_link(r, f, i))
+			return -ERR_NOMEM;
+	return 0;
+}
+
+int program_facts(struct request *r, const struct program *p)
+{
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < p->files_n; i++)
+		err = ask_file(r, p->files[i], program_image(p));
+	if (!err && p->loader && !p->loader_plain)
+		err = ask_file(r, p->loader, p->loader);
+	if (!err && p->loaded)
+		err = ask_file(r, p->loaded, p->loaded);
+	return err;
+}
+
+/* ---- identity --------------------------------------------------------- */
+
+/* Programs that start a script's interpreter by a search of PATH; the name is
+ * that of the image, which can be one for many commands. */
+static bool is_env(const char *path)
+{
+	static const char *const names[] = {"/env", "/coreutils", "/busybox"};
+	size_t len = path ? strlen(path) : 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		size_t n = strlen(names[i]);
+
+		if (len >= n && strcmp(path + len - n, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether @f is started as "interpreter [options] SCRIPT args" for the script
+ * that env was started for, with the very same arguments. */
+static bool goes_on(const struct program_file *f, const struct facts_program *env)
+{
+	size_t skip;
+
+	if (!env->script || !is_env(env->path) || !env->argv_whole || f->argc <= env->argc)
+		return false;
+	skip = f->argc - env->argc;
+	for (size_t i = 0; i < env->argc; i++)
+		if (strcmp(f->argv[skip + i], env->argv[i]) != 0)
+			return false;
+	return true;
+}
+
+void program_identity(const struct supervisor *sup, const struct program *p,
+                      const struct lineage_entry *before, struct facts_program *out)
+{
+	const struct program_file *image = program_image(p);
+	const struct program_file *first = p->files[0];
+
+	*out = (struct facts_program){
+		.path = image->place.canon,
+		.fixed = p->loader ? p->loader->fixed : true,
+		.argv = first->argv,
+		.argc = first->argc,
+		.argv_whole = true,
+	};
+	for (unsigned i = 0; i < p->files_n; i++)
+		out->fixed = out->fixed && p->files[i]->fixed;
+	if (first != image) {
+		out->script = first->place.canon;
+		out->fixed = out->fixed && fixed_way(sup, &first->place);
+	} else if (before && goes_on(image, &before->program)) {
+		out->script = before->program.script;
+		out->argv = before->program.argv;
+		out->argc = before->program.argc;
+		out->fixed = out->fixed && before->program.fixed;
+	}
+}
+
+/* ---- at the exec stop ------------------------------------------------- */
+
+static bool same_image(const struct program_file *f, pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/exe", pid);
+	return stat(path, &st) == 0 && st.st_dev == f->place.st.st_dev &&
+	       st.st_ino == f->place.st.st_ino;
+}
+
+static bool same_arguments(const struct program_file *f, const struct startup *s)
+{
+	if (f->argc != s->argc)
+		return false;
+	for (size_t i = 0; i < s->argc; i++)
+		if (strcmp(f->argv[i], s->argv[i]) != 0)
+			return false;
+	return true;
+}
+
+static uint64_t auxv_value(const struct startup *s, uint64_t type)
+{
+	for (size_t i = 0; i + 1 < s->auxv_words; i += 2)
+		if (s->auxv[i] == type)
+			return s->auxv[i + 1];
+	return 0;
+}
+
+/* Which loader an image has that the tree could have changed since it was
+ * read.  Where the image is fixed, so is the name of its loader. */
+static bool same_loader(const struct program *p, const struct startup *s)
+{
+	const struct program_file *f = program_image(p);
+	uint64_t base = auxv_value(s, AT_BASE);
+	char path[PATH_MAX];
+
+	if (f->fixed && (!p->loader || p->loader->fixed))
+		return true;
+	if (!p->loader)
+		return base == 0;
+	return procfs_mapping(s->pid, base, path, sizeof path) == 0 &&
+	       strcmp(path, p->loader->place.canon) == 0;
+}
+
+bool program_matches(const struct program *p, const struct startup *s)
+{
+	const struct program_file *f = program_image(p);
+
+	return same_image(f, s->pid) && same_arguments(f, s) && same_loader(p, s);
+}

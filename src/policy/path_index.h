@@ -1,0 +1,54 @@
+/* Path patterns as a tree of their parts, walked as a set of states.
+ *
+ * Invariants: node 0 is "none", node 1 the root.  A node has one parent, and
+ * is reached at most once for one beginning of a name unless it is a `**` node
+ * below another one; so the states of a name are few, and walking a name
+ * costs (parts of the name) × (states), never the number of patterns. */
+#ifndef WARY_POLICY_PATH_INDEX_H
+#define WARY_POLICY_PATH_INDEX_H
+
+#include "policy/glob.h"
+#include "policy/hash.h"
+
+#define PATH_ROOT 1u
+/* More states at once than policies that people write can have; a name that
+ * needs more is refused (fail closed). */
+#define PATH_STATES_MAX 1024
+
+enum path_node_kind { PATH_LITERAL, PATH_GLOB, PATH_ANY };
+
+struct path_node {
+	uint32_t entries; /* list of what ends here; 0: nothing */
+	uint32_t star;    /* the child for `**`, or 0 */
+	uint32_t globs;   /* first child that is a glob, or 0 */
+	uint32_t next_glob;
+	uint32_t children, next_child; /* of every kind */
+	struct slice part;             /* for a glob */
+	uint8_t kind;
+	bool may_repeat; /* a `**` below another */
+};
+
+struct path_index {
+	VEC(struct path_node) nodes;
+	struct text_map parts;
+	uint32_t parts_n;
+	struct pair_map edges; /* (node, part) to node */
+	struct arena *arena;
+};
+
+struct path_states {
+	uint32_t v[PATH_STATES_MAX];
+	size_t n;
+	bool overflow; /* fail closed */
+};
+
+void path_index_begin(struct path_index *ix, struct arena *a);
+
+/** path_index_add: the node of a canonical pattern (glob.h), made if new. */
+uint32_t path_index_add(struct path_index *ix, const char *pattern);
+
+/** path_index_states: the nodes that a canonical name leads to: what ends
+ * there matches the name. */
+void path_index_states(const struct path_index *ix, const char *name, struct path_states *out);
+
+#endif

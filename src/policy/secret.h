@@ -1,0 +1,11 @@
+/* Who gets a secret (law 25). */
+#ifndef WARY_POLICY_SECRET_H
+#define WARY_POLICY_SECRET_H
+
+#include "policy/compiled.h"
+
+/** secret_decide: policy_decide for the class secret: f->object is the name,
+ * f->by who would get it. */
+void secret_decide(const struct policy *p, const struct facts *f, struct verdict *out);
+
+#endif
