@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/merkle.c \
@@ -51,6 +52,8 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
 	src/policy/writable.c
@@ -93,37 +96,70 @@ libwary_a_SOURCES = \
 	src/answer/watch.c \
 	src/answer/xattr.c \
 	src/answer/xattr_get.c \
+	src/ask/answers.c \
+	src/ask/ask.c \
+	src/ask/asker.c \
+	src/ask/card.c \
+	src/ask/control.c \
+	src/ask/dialog.c \
+	src/ask/freeze.c \
+	src/ask/memo.c \
 	src/ask/notice.c \
+	src/ask/question.c \
 	src/ask/rule.c \
+	src/ask/term.c \
 	src/ask/wording.c \
 	src/audit/append.c \
 	src/audit/audit.c \
 	src/audit/batch.c \
 	src/audit/batch_rows.c \
+	src/audit/bind.c \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
+	src/audit/head.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/lookup.c \
 	src/audit/recover.c \
+	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/verify.c \
+	src/audit/verify_ends.c \
+	src/audit/verify_rows.c \
+	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
+	src/cmd/audit_log.c \
+	src/cmd/audit_sessions.c \
+	src/cmd/audit_show.c \
+	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
@@ -185,19 +221,31 @@ wary_headers = \
 	src/answer/times.h \
 	src/answer/wait.h \
 	src/answer/xattr.h \
+	src/ask/answers.h \
 	src/ask/ask.h \
+	src/ask/asker.h \
+	src/ask/card.h \
+	src/ask/control.h \
+	src/ask/dialog.h \
+	src/ask/freeze.h \
+	src/ask/memo.h \
 	src/ask/notice.h \
+	src/ask/question.h \
 	src/ask/rule.h \
+	src/ask/term.h \
 	src/ask/wording.h \
+	src/audit/anchor.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
+	src/audit/bind.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
 	src/audit/folder.h \
+	src/audit/head.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
@@ -205,6 +253,7 @@ wary_headers = \
 	src/audit/ratchet.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/replay.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
@@ -212,6 +261,8 @@ wary_headers = \
 	src/audit/schema.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/verify.h \
+	src/audit/verify_inside.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -227,13 +278,20 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/audit.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
@@ -277,6 +335,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \

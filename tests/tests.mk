@@ -2,6 +2,7 @@
 unit_programs = \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
+	tests/unit/ask_terminal \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -14,6 +15,7 @@ unit_programs = \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
+	tests/unit/policy_cases \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
 	tests/unit/tracee_mem \
@@ -27,6 +29,10 @@ tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
 tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
+tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
+tests_unit_ask_terminal_LDADD = $(unit_libs)
+tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
+tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -75,6 +81,10 @@ tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
 tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
+tests_unit_policy_cases_LDADD = $(unit_libs)
+tests_unit_policy_cases_CFLAGS = $(unit_cflags)
+tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
 tests_unit_tracee_caller_LDADD = $(unit_libs)
 tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
@@ -218,4 +228,5 @@ dist_policies = \
 	policy/system.wary \
 	policy/tools.wary \
 	policy/work.wary
-dist_manuals =
+dist_manuals = \
+	man/wary-policy.5
