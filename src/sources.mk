@@ -26,15 +26,19 @@ libwarypure_a_SOURCES = \
 	src/package/tools.c \
 	src/policy/address.c \
 	src/policy/arena.c \
+	src/policy/check.c \
+	src/policy/check_more.c \
 	src/policy/compile.c \
 	src/policy/compile_cond.c \
 	src/policy/compile_more.c \
 	src/policy/compile_object.c \
 	src/policy/cond.c \
+	src/policy/cover.c \
 	src/policy/decide.c \
 	src/policy/expand.c \
 	src/policy/explain.c \
 	src/policy/floor.c \
+	src/policy/fmt.c \
 	src/policy/glob.c \
 	src/policy/hash.c \
 	src/policy/lex.c \
@@ -56,7 +60,9 @@ libwarypure_a_SOURCES = \
 	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -174,8 +180,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
@@ -313,9 +317,11 @@ wary_headers = \
 	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/checks.h \
 	src/policy/compile.h \
 	src/policy/compiled.h \
 	src/policy/cond.h \
+	src/policy/cover.h \
 	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
