@@ -63,7 +63,9 @@ libwary_a_SOURCES = \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/fixed.c \
+	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
 	src/answer/make.c \
@@ -129,6 +131,8 @@ libwary_a_SOURCES = \
 	src/net/own.c \
 	src/net/registry.c \
 	src/pool.c \
+	src/secret/grant.c \
+	src/secret/hijack.c \
 	src/supervise.c \
 	src/tracee/argv.c \
 	src/tracee/caller.c \
@@ -160,10 +164,13 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/fixed.h \
+	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
@@ -277,6 +284,8 @@ wary_headers = \
 	src/policy/world.h \
 	src/policy/writable.h \
 	src/pool.h \
+	src/secret/grant.h \
+	src/secret/hijack.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \

@@ -65,8 +65,9 @@ static int prepare(struct request *r)
 
 	r->caller.program = lineage_of(r->sup->lineage, r->call->tid);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
-	for (unsigned i = 0; i < r->facts_n; i++)
-		lineage_facts(r->caller.program, &r->facts[i]);
+	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
+		if (r->facts[i].class != CLASS_SECRET)
+			lineage_facts(r->caller.program, &r->facts[i]);
 	return err;
 }
 

@@ -1,10 +1,12 @@
 /* execve and execveat: what they would start is found and judged from copies,
  * then the kernel does it, and what it loaded is compared (law 8). */
 #include "trap/exec.h"
+#include "answer/execution.h"
 #include "answer/families.h"
-#include "answer/program.h"
+#include "answer/give.h"
+#include "answer/install.h"
 #include "supervise.h"
-#include "tracee/startup.h"
+#include "tracee/lineage_entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,53 +19,97 @@
 #endif
 #define FLAGS_KNOWN ((uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EXECVE_CHECK))
 
-/* One exec, on its way through the kernel. */
-struct going {
-	struct request *r;
-	const struct program *p;
-};
+static void execution_free(void *more)
+{
+	struct execution *x = more;
+
+	if (!x)
+		return;
+	program_free(x->program);
+	entry_put(x->preview);
+	package_list_free(&x->packages);
+	argv_free(&x->envp);
+	free(x);
+}
+
+static struct execution *execution_new(void)
+{
+	struct execution *x = calloc(1, sizeof *x);
+
+	if (x)
+		x->program = program_new();
+	if (x && !x->program) {
+		free(x);
+		x = NULL;
+	}
+	return x;
+}
+
+/* ---- before ----------------------------------------------------------- */
+
+static int find_and_ask(struct request *r, struct execution *x)
+{
+	int err = r->flags & ~FLAGS_KNOWN ? -EINVAL : program_resolve(r, x->program);
+
+	if (err)
+		return err;
+	program_identity(r->sup, x->program, r->caller.program, &x->identity);
+	err = program_facts(r, x->program);
+	if (!err)
+		err = install_prepare(r, x);
+	if (!err)
+		err = give_prepare(r, x);
+	return err;
+}
 
 static int prepare(struct request *r)
 {
-	struct program *p = program_new();
+	struct execution *x = execution_new();
 	uint64_t flags = 0;
 	int err;
 
-	if (!p)
+	if (!x)
 		return -ERR_NOMEM;
-	r->target.more = p;
-	r->target.more_free = program_free;
+	r->target.more = x;
+	r->target.more_free = execution_free;
 	(void)call_arg(r->call, ROLE_FLAGS, &flags);
 	r->flags = flags & UINT32_MAX;
-	err = r->flags & ~FLAGS_KNOWN ? -EINVAL : program_resolve(r, p);
+	err = find_and_ask(r, x);
 	if (err < 0 && err > -ERR_BASE) {
 		r->reply.value = err;
 		return 1;
 	}
-	return err ? err : program_facts(r, p);
+	return err;
 }
 
-/* Puts on record what the process is from now on. */
-static int enter(const struct going *g, const struct startup *s)
-{
-	struct facts_program identity;
-	struct lineage_exec exec = {.program = &identity};
+/* ---- at the exec stop ------------------------------------------------- */
 
-	program_identity(g->r->sup, g->p, g->r->caller.program, &identity);
+/* Puts on record what the process is from now on. */
+static int enter(struct request *r, const struct execution *x, const struct startup *s)
+{
+	struct lineage_exec exec = {
+		.program = &x->identity,
+		.mark = x->mark[0] ? x->mark : NULL,
+		.holds_secret = give_any(x),
+		.asked = x->packages.installs ? x->asked : NULL,
+	};
+
 	lineage_print_of(s->auxv, s->auxv_words, &exec.print);
-	return lineage_exec(g->r->sup->lineage, s->pid, &exec);
+	return lineage_exec(r->sup->lineage, s->pid, &exec);
 }
 
 /* The new program stands at its first instruction. */
 static bool loaded(void *ctx, pid_t pid)
 {
-	struct going *g = ctx;
+	struct request *r = ctx;
+	struct execution *x = execution_of(r);
 	struct startup s;
 	bool good;
 
 	if (startup_read(pid, &s) != 0)
 		return false;
-	good = program_matches(g->p, &s) && enter(g, &s) == 0;
+	good = program_matches(x->program, &s) && install_same(x, &s) &&
+	       give_environment(r, x, &s) == 0 && enter(r, x, &s) == 0;
 	startup_done(&s);
 	return good;
 }
@@ -74,30 +120,41 @@ static const int value_of[] = {
 	[EXEC_DIED] = -EFAULT, [EXEC_GONE] = -ESRCH,    [EXEC_BUSY] = -EAGAIN,
 };
 
-static void act(struct request *r, const struct receipt *receipt)
+static void run(struct request *r)
 {
-	struct going g = {.r = r, .p = r->target.more};
-	const struct exec_watch watch = {.loaded = loaded, .ctx = &g};
+	const struct exec_watch watch = {.loaded = loaded, .ctx = r};
 	struct exec_result result;
 
-	(void)receipt;
-	if (r->flags & AT_EXECVE_CHECK) {
-		/* Decided, and nothing is loaded: the kernel checks what is
-		 * left to check; one that does not know the flag says so. */
-		long checked = syscall(SYS_execveat, program_image(g.p)->place.fd, "", NULL, NULL,
-		                       AT_EMPTY_PATH | AT_EXECVE_CHECK);
-
-		r->reply.value = checked < 0 ? -errno : checked;
+	r->reply.value = -EAGAIN;
+	if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0)
 		return;
-	}
-	if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0) {
-		r->reply.value = -EAGAIN;
-		return;
-	}
 	exec_run(r->sup->listener_fd, r->call->id, r->call->tid, &watch, &result);
 	worker_block_end(r->worker);
 	r->reply.value = result.end == EXEC_FAILED ? -result.error : value_of[result.end];
 	r->reply.answered = result.end != EXEC_BUSY;
+}
+
+/* Decided, and nothing is loaded: the kernel checks what is left to check; one
+ * that does not know the flag says so. */
+static void check_only(struct request *r, const struct program *p)
+{
+	long checked = syscall(SYS_execveat, program_image(p)->place.fd, "", NULL, NULL,
+	                       AT_EMPTY_PATH | AT_EXECVE_CHECK);
+
+	r->reply.value = checked < 0 ? -errno : checked;
+}
+
+static void act(struct request *r, const struct receipt *receipt)
+{
+	const struct execution *x = execution_of(r);
+
+	(void)receipt;
+	if (r->flags & AT_EXECVE_CHECK)
+		check_only(r, x->program);
+	else if (install_note(r, x) != 0)
+		r->reply.value = -EIO;
+	else
+		run(r);
 }
 
 const struct family family_exec = {.prepare = prepare, .act = act};

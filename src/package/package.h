@@ -68,6 +68,10 @@ struct package_list {
  * Cheap: looks at no file. */
 const char *package_manager_of(const struct package_program *p);
 
+/** package_is_interpreter: whether a program (by its canonical path) runs
+ * whatever code it is given: a shell, python, node… */
+bool package_is_interpreter(const char *image);
+
 /** package_recognise: what the program would install.
  * @out: always set; package_list_free().
  * Returns 0 or -ERR_NOMEM. */

@@ -84,6 +84,11 @@ static const struct interpreter *interpreter_of(const char *path)
 	return NULL;
 }
 
+bool package_is_interpreter(const char *path)
+{
+	return interpreter_of(path) != NULL;
+}
+
 /* `python -m pip`, also pip.__main__ and pip._internal. */
 static const struct tool *tool_of_module(const char *module)
 {

@@ -36,6 +36,8 @@ struct lineage_print {
 	uint64_t words[LINEAGE_PRINT_WORDS];
 };
 
+#define LINEAGE_ASKED_BYTES 16
+
 /* One image that a process ran; immutable once published; reference counted. */
 struct lineage_entry {
 	pid_t tgid;
@@ -46,6 +48,8 @@ struct lineage_entry {
 	bool known;                   /* false: lineage could not be told */
 	bool holds_secret;            /* a secret was put into this image */
 	struct lineage_print print;
+	uint8_t asked[LINEAGE_ASKED_BYTES]; /* digest of the install that was decided for
+	                                       this image; zero: none */
 	_Atomic unsigned refs_;
 };
 
@@ -66,6 +70,7 @@ struct lineage_exec {
 	                          is from now on under, or NULL */
 	struct lineage_print print;
 	bool holds_secret;
+	const uint8_t *asked;  /* LINEAGE_ASKED_BYTES, or NULL */
 };
 
 /** lineage_exec: a process stands at its exec stop with this program.

@@ -138,6 +138,8 @@ struct lineage_entry *entry_new(const struct lineage_entry *before, const struct
 	if (exec) {
 		e->print = exec->print;
 		e->holds_secret = exec->holds_secret;
+		if (exec->asked)
+			memcpy(e->asked, exec->asked, sizeof e->asked);
 	}
 	e->refs_ = 1;
 	return e;
