@@ -116,12 +116,15 @@ libwary_a_SOURCES = \
 	src/cmd/audit.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/environment.c \
 	src/cmd/folders.c \
+	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
 	src/cmd/world.c \
@@ -228,10 +231,13 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/cmd.h \
+	src/cmd/environment.h \
 	src/cmd/folders.h \
+	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
 	src/cmd/world.h \

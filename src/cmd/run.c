@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
