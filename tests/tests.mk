@@ -97,7 +97,27 @@ tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
 tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
-e2e_programs =
+e2e_programs = \
+	tests/e2e/same_inet \
+	tests/e2e/same_messages \
+	tests/e2e/same_signals \
+	tests/e2e/same_unix
+tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
+tests_e2e_same_inet_LDADD = $(caller_libs)
+tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
+tests_e2e_same_inet_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
+tests_e2e_same_messages_LDADD = $(caller_libs)
+tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
+tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
+tests_e2e_same_signals_LDADD = $(caller_libs)
+tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
+tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
+tests_e2e_same_unix_LDADD = $(caller_libs)
+tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
+tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
 bench_programs =
@@ -106,6 +126,7 @@ dist_extra = \
 	docs/SYSCALLS.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/same_sockets.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
