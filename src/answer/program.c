@@ -510,7 +510,7 @@ static bool same_loader(const struct program *p, const struct startup *s)
 	       strcmp(path, p->loader->place.canon) == 0;
 }
 
-bool program_matches(const struct program *p, const struct startup *s)
+bool program_same(const struct program *p, const struct startup *s)
 {
 	const struct program_file *f = program_image(p);
 
