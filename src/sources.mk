@@ -93,8 +93,18 @@ libwary_a_SOURCES = \
 	src/answer/watch.c \
 	src/answer/xattr.c \
 	src/answer/xattr_get.c \
+	src/ask/answers.c \
+	src/ask/ask.c \
+	src/ask/asker.c \
+	src/ask/card.c \
+	src/ask/control.c \
+	src/ask/dialog.c \
+	src/ask/freeze.c \
+	src/ask/memo.c \
 	src/ask/notice.c \
+	src/ask/question.c \
 	src/ask/rule.c \
+	src/ask/term.c \
 	src/ask/wording.c \
 	src/audit/append.c \
 	src/audit/audit.c \
@@ -188,9 +198,18 @@ wary_headers = \
 	src/answer/times.h \
 	src/answer/wait.h \
 	src/answer/xattr.h \
+	src/ask/answers.h \
 	src/ask/ask.h \
+	src/ask/asker.h \
+	src/ask/card.h \
+	src/ask/control.h \
+	src/ask/dialog.h \
+	src/ask/freeze.h \
+	src/ask/memo.h \
 	src/ask/notice.h \
+	src/ask/question.h \
 	src/ask/rule.h \
+	src/ask/term.h \
 	src/ask/wording.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \

@@ -1,6 +1,7 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
 	tests/unit/ask_notice \
+	tests/unit/ask_terminal \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -18,6 +19,10 @@ tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
 tests_unit_ask_notice_LDFLAGS = $(unit_ldflags)
+tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
+tests_unit_ask_terminal_LDADD = $(unit_libs)
+tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
+tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
