@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/merkle.c \
@@ -110,20 +111,32 @@ libwary_a_SOURCES = \
 	src/audit/audit.c \
 	src/audit/batch.c \
 	src/audit/batch_rows.c \
+	src/audit/bind.c \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
+	src/audit/head.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/lookup.c \
 	src/audit/recover.c \
+	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/verify.c \
+	src/audit/verify_ends.c \
+	src/audit/verify_rows.c \
+	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
+	src/cmd/audit_log.c \
+	src/cmd/audit_sessions.c \
+	src/cmd/audit_show.c \
+	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/environment.c \
@@ -211,15 +224,18 @@ wary_headers = \
 	src/ask/rule.h \
 	src/ask/term.h \
 	src/ask/wording.h \
+	src/audit/anchor.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
+	src/audit/bind.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
 	src/audit/folder.h \
+	src/audit/head.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
@@ -227,6 +243,7 @@ wary_headers = \
 	src/audit/ratchet.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/replay.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
@@ -234,6 +251,8 @@ wary_headers = \
 	src/audit/schema.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/verify.h \
+	src/audit/verify_inside.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -249,6 +268,7 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/audit.h \
 	src/cmd/cmd.h \
 	src/cmd/environment.h \
 	src/cmd/folders.h \

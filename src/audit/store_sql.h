@@ -1,4 +1,4 @@
-/* Inside the store: its statements.  For store.c, append.c only. */
+/* Inside the store: its statements.  For store.c, append.c, lookup.c, bind.c only. */
 #ifndef WARY_AUDIT_STORE_SQL_H
 #define WARY_AUDIT_STORE_SQL_H
 
@@ -20,6 +20,8 @@ enum store_sql {
 	SQL_LAST_CHECKPOINT,
 	SQL_SIGNER_FIND,
 	SQL_SESSION_NEXT,
+	SQL_SESSION_FIND,
+	SQL_SESSION_COUNTS,
 	SQL_SESSION_NAMED,
 	STORE_SQL_COUNT
 };
