@@ -150,6 +150,7 @@ libwary_a_SOURCES = \
 	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
@@ -279,6 +280,7 @@ wary_headers = \
 	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/trust.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \

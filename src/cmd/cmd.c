@@ -12,12 +12,6 @@ static const struct cmd commands[] = {
 	{"doctor", "what this machine offers and lacks", cmd_doctor},
 };
 
-void cmd_print_list(void)
-{
-	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-		(void)printf("  wary %-12s %s\n", commands[i].name, commands[i].summary);
-}
-
 int cmd_main(int argc, char **argv)
 {
 	for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)

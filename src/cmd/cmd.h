@@ -20,9 +20,6 @@ struct cmd {
  * may also end by the command's signal. */
 int cmd_main(int argc, char **argv);
 
-/** cmd_print_list: the subcommands, a line each, to standard output. */
-void cmd_print_list(void);
-
 int cmd_run(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_audit(int argc, char **argv);

@@ -1,236 +1,138 @@
-#include "base/buf.h"
-#include "base/err.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/buf.h"
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 
+#include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What the command line says. */
-struct wanted {
-	struct session_options session;
-	struct buf rules;
-	bool quiet, verbose, help, version;
-};
+static const char usage[] =
+	"usage: wary [options] [--] COMMAND [ARG...]\n"
+	"       wary policy|audit|doctor ...\n"
+	"\n"
+	"Runs COMMAND and whatever it starts under supervision: every security-relevant\n"
+	"system call is decided by a policy and recorded.\n"
+	"\n"
+	"  -p, --policy POLICY  a shipped policy's name, or a file (with a /); else your\n"
+	"                       own policy, else \"default\"\n"
+	"  -r, --rule RULE      one more rule, after all others; may be repeated\n"
+	"  -o, --db FILE        the record (else WARY_DB, else the state folder)\n"
+	"      --learn          refuse nothing but what no rule may allow; record all\n"
+	"      --audit-sync     refusals, questions, grants and installs wait for the disk\n"
+	"      --end            end what COMMAND leaves running when it has ended\n"
+	"  -q, --quiet          say nothing of refusals, and no summary\n"
+	"  -v, --verbose        say more\n"
+	"      --help           this text\n"
+	"      --version        wary's version\n"
+	"\n"
+	"Status: COMMAND's own (by the same signal, if one ended it); 125 where wary\n"
+	"failed and nothing was run, 126 where COMMAND was refused or cannot be executed,\n"
+	"127 where it was not found.\n"
+	"\n"
+	"wary policy     check, explain and change policies\n"
+	"wary audit      read and verify the record\n"
+	"wary doctor     what this machine offers and lacks\n"
+	"\n"
+	"See wary(1), wary-policy(5), wary-audit(1).\n";
 
-struct option {
-	char letter; /* 0: none */
-	const char *name;
-	const char *value; /* what it takes, for --help; NULL: nothing */
-	const char *help;
-	void (*set)(struct wanted *w, const char *value);
-};
-
-static void set_policy(struct wanted *w, const char *value)
-{
-	w->session.policy = value;
-}
-
-static void set_db(struct wanted *w, const char *value)
-{
-	w->session.db = value;
-}
-
-static void add_rule(struct wanted *w, const char *value)
-{
-	buf_str(&w->rules, value);
-	buf_chr(&w->rules, '\n');
-}
-
-static void set_quiet(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->quiet = true;
-}
-
-static void set_verbose(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->verbose = true;
-}
-
-static void set_learn(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->session.learn = true;
-}
-
-static void set_sync(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->session.audit_sync = true;
-}
-
-static void set_end(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->session.end_with_command = true;
-}
-
-static void set_help(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->help = true;
-}
-
-static void set_version(struct wanted *w, const char *value)
-{
-	(void)value;
-	w->version = true;
-}
+enum { OPT_LEARN = 256, OPT_SYNC, OPT_END, OPT_HELP, OPT_VERSION };
 
 static const struct option options[] = {
-	{'p', "policy", "POLICY", "a policy's name or file; else the user's own, or default",
-         set_policy},
-	{'o', "db", "FILE", "the store of the record", set_db},
-	{0, "rule", "RULE", "one more rule, after those of the policy", add_rule},
-	{'q', "quiet", NULL, "no refusals and no summary on standard error", set_quiet},
-	{'v', "verbose", NULL, "say more", set_verbose},
-	{0, "learn", NULL, "record, and refuse only what the floor refuses", set_learn},
-	{0, "audit-sync", NULL, "what matters is on disk before it is done", set_sync},
-	{0, "kill-on-exit", NULL, "end what COMMAND leaves running", set_end},
-	{'h', "help", NULL, "this", set_help},
-	{0, "version", NULL, "wary's version", set_version},
+	{"policy", required_argument, NULL, 'p'},
+	{"rule", required_argument, NULL, 'r'},
+	{"db", required_argument, NULL, 'o'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"learn", no_argument, NULL, OPT_LEARN},
+	{"audit-sync", no_argument, NULL, OPT_SYNC},
+	{"end", no_argument, NULL, OPT_END},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{0},
 };
 
-#define OPTIONS_N (sizeof options / sizeof options[0])
+struct given {
+	struct session_options session;
+	struct buf rules;
+	bool quiet, verbose;
+	int done; /* a status to end with at once, or -1 */
+};
 
-static void print_help(void)
+static int bad_usage(void)
 {
-	(void)printf("usage: wary [OPTION…] [--] COMMAND [ARGUMENT…]\n"
-	             "Runs COMMAND and all that it starts under a policy, and keeps a record.\n\n");
-	for (size_t i = 0; i < OPTIONS_N; i++) {
-		const struct option *o = &options[i];
-		char left[40];
-
-		(void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
-		               o->value ? o->value : "");
-		(void)printf("  %c%c%c %-18s %s\n", o->letter ? '-' : ' ',
-		             o->letter ? o->letter : ' ', o->letter ? ',' : ' ', left, o->help);
-	}
-	(void)printf("\nOther commands:\n");
-	cmd_print_list();
-	(void)printf(
-		"\nExits as COMMAND does; 125: wary itself failed and nothing ran "
-		"unsupervised,\n126: refused or not executable, 127: not found. See wary(1).\n");
+	fprintf(stderr, "wary: see \"wary --help\"\n");
+	return CMD_FAILED;
 }
 
-static int bad_usage(const char *what, const char *word)
+static int say(const char *text)
 {
-	auto_buf shown = BUF_INIT;
-	const char *text;
-
-	text_printable(&shown, word, strlen(word), 80);
-	text = buf_text(&shown);
-	log_error("%s: %s (wary --help says more)", text ? text : "?", what);
-	return -ERR_SYNTAX;
+	return fputs(text, stdout) < 0 || fflush(stdout) != 0 ? CMD_FAILED : 0;
 }
 
-static const struct option *find_long(const char *word, size_t len)
+static void take_option(struct given *g, int option)
 {
-	for (size_t i = 0; i < OPTIONS_N; i++)
-		if (strlen(options[i].name) == len && strncmp(options[i].name, word, len) == 0)
-			return &options[i];
-	return NULL;
-}
-
-static const struct option *find_short(char letter)
-{
-	for (size_t i = 0; i < OPTIONS_N; i++)
-		if (options[i].letter && options[i].letter == letter)
-			return &options[i];
-	return NULL;
-}
-
-/* "--name", "--name=value", "--name value". */
-static int take_long(struct wanted *w, char ***at)
-{
-	const char *word = **at + 2;
-	const char *equals = strchr(word, '=');
-	const struct option *o = find_long(word, equals ? (size_t)(equals - word) : strlen(word));
-	const char *value = equals ? equals + 1 : NULL;
-
-	if (!o)
-		return bad_usage("no such option", **at);
-	if (!o->value && value)
-		return bad_usage("takes no value", **at);
-	if (o->value && !value) {
-		if (!(*at)[1])
-			return bad_usage("needs a value", **at);
-		value = *++*at;
+	switch (option) {
+	case 'p':
+		g->session.policy = optarg;
+		break;
+	case 'o':
+		g->session.db = optarg;
+		break;
+	case 'r':
+		buf_str(&g->rules, optarg);
+		buf_chr(&g->rules, '\n');
+		break;
+	case 'q':
+		g->quiet = true;
+		break;
+	case 'v':
+		g->verbose = true;
+		break;
+	case OPT_LEARN:
+		g->session.learn = true;
+		break;
+	case OPT_SYNC:
+		g->session.audit_sync = true;
+		break;
+	case OPT_END:
+		g->session.end_with_command = true;
+		break;
+	case OPT_HELP:
+		g->done = say(usage);
+		break;
+	case OPT_VERSION:
+		g->done = say("wary " PACKAGE_VERSION "\n");
+		break;
+	default:
+		g->done = bad_usage();
+		break;
 	}
-	o->set(w, value);
-	return 0;
-}
-
-/* "-q", "-qp NAME", "-pNAME". */
-static int take_short(struct wanted *w, char ***at)
-{
-	const char *letters = **at + 1;
-
-	for (; *letters; letters++) {
-		const struct option *o = find_short(*letters);
-		const char *value = letters + 1;
-
-		if (!o)
-			return bad_usage("no such option", **at);
-		if (!o->value) {
-			o->set(w, NULL);
-			continue;
-		}
-		if (!*value && !(*at)[1])
-			return bad_usage("needs a value", **at);
-		o->set(w, *value ? value : *++*at);
-		return 0;
-	}
-	return 0;
-}
-
-/* Options end at the first word that is none: the rest is COMMAND's. */
-static int take_options(struct wanted *w, char **argv)
-{
-	char **at = argv + 1;
-	int err = 0;
-
-	for (; !err && *at && (*at)[0] == '-' && (*at)[1]; at++) {
-		if (strcmp(*at, "--") == 0) {
-			at++;
-			break;
-		}
-		err = (*at)[1] == '-' ? take_long(w, &at) : take_short(w, &at);
-	}
-	w->session.argv = at;
-	return err;
-}
-
-static int run(struct wanted *w)
-{
-	if (w->help) {
-		print_help();
-		return fflush(stdout) == 0 ? 0 : CMD_FAILED;
-	}
-	if (w->version) {
-		(void)printf("wary %s\n", PACKAGE_VERSION);
-		return fflush(stdout) == 0 ? 0 : CMD_FAILED;
-	}
-	if (!w->session.argv[0] || !w->session.argv[0][0]) {
-		log_error("no command to run (wary --help says more)");
-		return CMD_FAILED;
-	}
-	log_set_level(w->quiet, w->verbose);
-	w->session.rules = w->rules.len_bytes > 0 ? buf_text(&w->rules) : NULL;
-	return session_run(&w->session);
 }
 
 int cmd_run(int argc, char **argv)
 {
-	struct wanted w = {0};
+	struct given g = {.done = -1};
+	int option;
 	int status;
 
-	(void)argc;
-	status = take_options(&w, argv) == 0 ? run(&w) : CMD_FAILED;
-	buf_free(&w.rules);
+	/* "+": options end at COMMAND, whose own are not wary's. */
+	while (g.done < 0 && (option = getopt_long(argc, argv, "+p:r:o:qv", options, NULL)) >= 0)
+		take_option(&g, option);
+	if (g.done < 0 && optind >= argc) {
+		log_error("no command was given");
+		g.done = bad_usage();
+	}
+	if (g.done >= 0) {
+		buf_free(&g.rules);
+		return g.done;
+	}
+	log_set_level(g.quiet, g.verbose);
+	g.session.argv = argv + optind;
+	if (g.rules.len_bytes)
+		g.session.rules = buf_text(&g.rules);
+	status = session_run(&g.session);
+	buf_free(&g.rules);
 	return status;
 }

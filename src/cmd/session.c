@@ -1,37 +1,24 @@
-/* The order of things (laws 1, 9 and 10):
- *
- * 1. what was inherited is remembered, before anything is opened;
- * 2. the policy is read, and secrets leave the environment, while there is one
- *    process and one thread;
- * 3. the asker is forked;
- * 4. the launcher thread enters the second boundary and forks the guardian;
- * 5. only now the store and its keys are opened, while COMMAND is being put
- *    under the filter and the listener is tried;
- * 6. workers start inside the boundary, wary confines itself, COMMAND goes.
- *
- * Whatever fails on the way ends with a message and 125, and nothing has run.
- */
 #include "cmd/session.h"
 
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
-#include "audit/keys.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/messages.h"
+#include "cmd/paths.h"
+#include "cmd/sources.h"
+#include "cmd/where.h"
 #include "cmd/world.h"
 #include "net/own.h"
 #include "policy/policy.h"
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "tracee/lineage.h"
 #include "tracee/stack.h"
 #include "trap/filter.h"
-#include "trap/inherit.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
 #include "trap/tree.h"
@@ -41,6 +28,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,35 +36,46 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-/* What a running wary can do; a policy that needs more is refused. */
-#define STAGES                                                                                \
-	(STAGE_INSTALL | STAGE_MARKS | STAGE_STAT | STAGE_STACK | STAGE_ENV | STAGE_ENV_SET | \
-	 STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR)
+/* How it starts; the order is what keeps secrets and keys from processes that
+ * must not have them:
+ *  1. what wary was given is remembered (signals, limits, umask);
+ *  2. the policy is read, and secrets are taken out of the environment;
+ *  3. the asker is forked: wary has one thread and no keys yet;
+ *  4. the launcher thread enters the boundary and forks the guardian;
+ *  5. only then keys are read: the store opens in a thread of its own, while
+ *     COMMAND gets its filter;
+ *  6. the workers start, inside the boundary; wary confines itself;
+ *  7. COMMAND may run. */
 
-/* After COMMAND has ended, so long before wary says that it waits. */
-#define WAITING_AFTER_MS 1000
+/* The stages that exist: a policy that needs another is refused. */
+#define STAGES                                                                                  \
+	(STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | STAGE_MARKS | STAGE_STACK | \
+	 STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC |                \
+	 STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+
+#define WAIT_NOTE_MS 2000
 
 struct session {
 	const struct session_options *options;
 	struct inherit inherit;
+	struct launch_config launch_config;
+	struct launch_info info;
 	struct supervisor sup;
 	struct world *world;
 	struct policy *policy;
 	struct launch *launch;
-	struct launch_info info;
 	char *db;
-	char **envp; /* the tree's */
+	char *answers;
+	char **envp; /* the tree's environment */
 	int signal_fd;
-	bool supervised; /* workers run */
-	bool recorded;   /* the session is open in the store */
-	bool ended;      /* COMMAND; then status is its wait(2) status */
-	bool gone;       /* the guardian, and so the tree */
-	bool told_waiting;
-	int status;
+	int status;         /* of COMMAND, as of wait(2) */
+	bool ended;         /* COMMAND has ended */
+	bool workers;       /* are running */
+	bool opened;        /* the record has this session */
 	const char *reason; /* for the closing record */
 };
 
@@ -89,159 +88,154 @@ static int failed(const char *what, const char *why)
 	return -ERR_SYS;
 }
 
-/* ---- starting ------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------ */
 
-static int find_store(struct session *s)
+static int know_self(struct session *s)
 {
-	const char *given = s->options->db ? s->options->db : getenv("WARY_DB");
-	auto_buf text = BUF_INIT;
-	int err = 0;
+	struct supervisor *sup = &s->sup;
+	struct stat st;
 
-	if (given && given[0])
-		buf_str(&text, given);
-	else
-		err = keys_store_default(&text);
-	s->db = err ? NULL : buf_take(&text);
-	if (!s->db)
-		return failed("no place for the record", "HOME is not set: name a file with -o");
-	err = world_floor_add(s->world, s->db);
-	return err ? failed("no place for the record", err_text(err)) : 0;
+	if (inherit_take(&s->inherit) != 0)
+		return failed("signals or limits cannot be set", strerrordesc_np(errno));
+	s->signal_fd = signalfd(-1, &s->inherit.watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	sup->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->signal_fd < 0 || sup->stop_fd < 0)
+		return failed("out of descriptors", NULL);
+	sup->wary_pid = getpid();
+	sup->as_root = geteuid() == 0;
+	sup->umask_start = umask(022);
+	umask(sup->umask_start);
+	if (stat("/proc/self", &st) != 0)
+		return failed("/proc is not mounted", "wary cannot see processes without it");
+	sup->proc_dev = st.st_dev;
+	if (stat("/", &st) != 0)
+		return failed("/", strerrordesc_np(errno));
+	sup->root_dev = st.st_dev;
+	sup->root_ino = st.st_ino;
+	return 0;
 }
 
 static int load_policy(struct session *s)
 {
-	const struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
-	struct policy_world *w = world_policy(s->world);
+	struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
 	struct policy_report *report = NULL;
-	const char *const *files;
-	int err = world_files(s->world, &want, &files);
+	const char *const *files = NULL;
+	struct policy_world *world;
+	int err = world_new(&s->world);
 
-	if (err)
-		return failed("the policy cannot be found", err_text(err));
-	if (world_notice(s->world))
-		log_notice("%s", world_notice(s->world));
-	w->for_run = true;
-	w->stages = STAGES;
-	err = policy_load(w, files, &s->policy, &report);
-	if (err)
-		messages_print(report);
-	policy_report_free(report);
-	return err ? failed("nothing was run", err_text(err)) : 0;
-}
-
-static void know_self(struct supervisor *sup)
-{
-	struct stat st = {0};
-
-	sup->wary_pid = getpid();
-	sup->as_root = geteuid() == 0;
-	sup->umask_start = umask(022);
-	(void)umask(sup->umask_start);
-	if (stat("/proc", &st) == 0)
-		sup->proc_dev = st.st_dev;
-	if (stat("/", &st) == 0) {
-		sup->root_dev = st.st_dev;
-		sup->root_ino = st.st_ino;
-	}
-}
-
-/* All that may be done while there is one process and one thread. */
-static int prepare(struct session *s)
-{
-	int err;
-
-	if (inherit_take(&s->inherit) != 0)
-		return failed("signals and limits cannot be set", strerror(errno));
-	know_self(&s->sup);
-	err = world_new(&s->world);
+	if (!err)
+		err = where_store(s->options->db, world_folders(s->world), &s->db);
+	if (!err)
+		err = world_floor_add(s->world, s->db);
+	if (!err)
+		err = world_files(s->world, &want, &files);
 	if (err)
 		return failed("no policy can be loaded", err_text(err));
-	err = find_store(s);
-	if (!err)
-		err = load_policy(s);
+	if (world_notice(s->world))
+		log_notice("%s", world_notice(s->world));
+	world = world_policy(s->world);
+	world->for_run = true;
+	world->stages = STAGES;
+	err = policy_load(world, files, &s->policy, &report);
+	messages_print(report);
+	policy_report_free(report);
 	if (err)
-		return err;
-	err = secrets_take(s->policy, environ, &s->sup.secrets);
+		return failed("the policy has errors, so nothing was run",
+		              "see \"wary policy check\"");
+	s->answers = sources_answers(world_folders(s->world), world_name(s->world));
+	return s->answers ? 0 : failed("out of memory", NULL);
+}
+
+/* The guardian is there, so the store's side may let go of what it does not
+ * need, and hide what is to come: keys. */
+static int hide_self(void)
+{
+	int err = privilege_drop(privilege_forbidden() & ~PRIVILEGE_BIT(CAP_SYS_PTRACE));
+
+	if (err)
+		return failed("capabilities cannot be dropped", strerrordesc_np(-err));
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return failed("wary's memory cannot be hidden", strerrordesc_np(errno));
+	return 0;
+}
+
+static int start_tree(struct session *s)
+{
+	struct trial_failure why = {0};
+	int err = secrets_take(s->policy, environ, &s->sup.secrets);
+
 	if (!err)
 		err = environment_make(s->policy, environ, &s->envp);
 	if (err)
 		return failed("the command's environment cannot be made", err_text(err));
 	if (ask_start(&s->sup.ask) != 0)
-		return failed("questions cannot be asked", "no process can be started");
-	return 0;
-}
-
-static int unsupported(const struct trial_failure *why)
-{
-	log_error("%s does not work here%s%s%s%s", why->what, why->error ? ": " : "",
-	          why->error ? strerror(why->error) : "", why->hint ? "\n      " : "",
-	          why->hint ? why->hint : "");
-	return failed("the command cannot be supervised, so nothing was run", NULL);
-}
-
-static int launch(struct session *s)
-{
-	const struct launch_config c = {
+		return failed("no process can be started", strerrordesc_np(errno));
+	s->launch_config = (struct launch_config){
 		.argv = s->options->argv,
 		.envp = s->envp,
 		.inherit = &s->inherit,
 		.policy = s->policy,
 		.stat = policy_speaks_of(s->policy, CLASS_STAT),
 	};
-	struct trial_failure why;
-	int err;
-
-	if (launch_begin(&c, &s->launch, &why) != 0)
-		return unsupported(&why);
-	/* The guardian and the tree have their own; this is the store's side. */
-	err = privilege_drop(privilege_forbidden() & ~PRIVILEGE_BIT(CAP_SYS_PTRACE));
-	if (err != 0)
-		return failed("dropping capabilities", strerror(-err));
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
-		return failed("hiding wary's own memory", strerror(errno));
+	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
+		goto refused;
+	err = hide_self();
+	if (err)
+		return err;
 	if (audit_open_begin(s->db, &s->sup.audit) != 0)
-		return failed("the record", err_text(-ERR_NOMEM));
-	if (launch_listen(s->launch, &s->info, &why) != 0)
-		return unsupported(&why);
-	return 0;
+		return failed("out of memory", NULL);
+	if (s->options->audit_sync || policy_audit_of(s->policy)->sync)
+		audit_set_sync(s->sup.audit);
+	if (s->sup.secrets)
+		audit_set_redactor(s->sup.audit, secrets_redact, s->sup.secrets);
+	if (launch_listen(s->launch, &s->info, &why) == 0)
+		return 0;
+refused:
+	log_error("the command cannot be supervised here, so nothing was run: %s%s%s",
+	          why.what ? why.what : "unknown reason", why.error ? ": " : "",
+	          why.error ? strerrordesc_np(why.error) : "");
+	if (why.hint)
+		log_error("%s (see \"wary doctor\")", why.hint);
+	return -ERR_UNSUPPORTED;
 }
 
 static int open_record(struct session *s)
 {
 	struct utsname machine = {0};
-	const char *user = getenv("LOGNAME") ? getenv("LOGNAME") : getenv("USER");
-	auto_free char *cwd = getcwd(NULL, 0);
-	size_t sources_n = policy_source_count(s->policy);
-	auto_free struct audit_source *sources = calloc(sources_n + 1, sizeof *sources);
-	struct audit_session info = {.uid = getuid(), .version = PACKAGE_VERSION};
+	const struct passwd *user = getpwuid(getuid());
 	const char *why = NULL;
+	size_t n = policy_source_count(s->policy);
+	auto_free struct audit_source *sources = calloc(n + 1, sizeof *sources);
+	auto_free char *cwd = getcwd(NULL, 0);
+	struct audit_session info = {
+		.argv = (const char *const *)s->options->argv,
+		.cwd = cwd ? cwd : "(unreachable)",
+		.user = user ? user->pw_name : "?",
+		.host = machine.nodename,
+		.kernel = machine.release,
+		.version = PACKAGE_VERSION,
+		.uid = getuid(),
+		.sources = sources,
+		.sources_n = n,
+	};
 	int err;
 
 	if (!sources)
-		return failed("the record", err_text(-ERR_NOMEM));
-	for (size_t i = 0; i < sources_n; i++) {
+		return failed("out of memory", NULL);
+	uname(&machine);
+	while (s->options->argv[info.argc])
+		info.argc++;
+	for (size_t i = 0; i < n; i++) {
 		const struct policy_source *p = policy_source_at(s->policy, i);
 
 		sources[i] = (struct audit_source){p->name, p->path, p->text, p->len_bytes};
 	}
-	(void)uname(&machine);
-	while (s->options->argv[info.argc])
-		info.argc++;
-	info.argv = (const char *const *)s->options->argv;
-	info.cwd = cwd ? cwd : "(gone)";
-	info.user = user ? user : "";
-	info.host = machine.nodename;
-	info.kernel = machine.release;
-	info.sources = sources;
-	info.sources_n = sources_n;
-	if (s->options->audit_sync || policy_audit_of(s->policy)->sync)
-		audit_set_sync(s->sup.audit);
-	audit_set_redactor(s->sup.audit, secrets_redact, s->sup.secrets);
 	err = audit_open_finish(s->sup.audit, &info, &why);
-	s->recorded = err == 0;
-	return err ? failed("the record cannot be kept, so nothing was run",
-	                    why ? why : err_text(err))
-	           : 0;
+	if (err)
+		return failed("the record cannot be kept, so nothing was run",
+		              why ? why : err_text(err));
+	s->opened = true;
+	return 0;
 }
 
 static int make_parts(struct session *s)
@@ -251,10 +245,10 @@ static int make_parts(struct session *s)
 
 	sup->policy = s->policy;
 	sup->learn = s->options->learn;
-	sup->floor_paths = world_policy(s->world)->floor_paths;
 	sup->listener_fd = s->info.listener_fd;
 	sup->guardian_pid = s->info.guardian_pid;
 	sup->command_pid = s->info.command_pid;
+	sup->signals_scoped = s->info.boundary.signals;
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
@@ -262,12 +256,8 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)
-		err = notice_new(&sup->notice, getenv("HOME"), true);
-	sup->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->signal_fd = signalfd(-1, &s->inherit.watched, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (err || sup->stop_fd < 0 || s->signal_fd < 0)
-		return failed("supervision cannot start", err ? err_text(err) : strerror(errno));
-	return 0;
+		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
+	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
 static int start_workers(void *ctx)
@@ -275,127 +265,100 @@ static int start_workers(void *ctx)
 	return supervise_start(ctx);
 }
 
-static int begin_asking(struct session *s)
+static int start_workers_and_asker(struct session *s)
 {
-	const struct folders *f = world_folders(s->world);
-	struct ask_config c = {
-		.guardian_pid = s->info.guardian_pid,
+	struct ask_config ask = {
+		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
-		.home = f->home,
+		.answers_path = s->answers,
+		.home = world_folders(s->world)->home,
 	};
 
-	return ask_begin(s->sup.ask, &c) ? failed("questions cannot be asked", NULL) : 0;
-}
-
-static int attach(struct session *s)
-{
-	int err = make_parts(s);
-
-	if (!err)
-		err = begin_asking(s);
-	if (err)
-		return err;
-	err = launch_inside(s->launch, start_workers, &s->sup);
-	if (err)
-		return failed("workers cannot be started", err_text(err));
-	s->supervised = true;
-	err = filter_confine();
-	if (err)
-		return failed("wary cannot confine itself", strerror(err < 0 ? -err : EBUSY));
+	if (launch_inside(s->launch, start_workers, &s->sup) != 0)
+		return failed("no threads can be started", NULL);
+	s->workers = true;
+	if (ask_begin(s->sup.ask, &ask) != 0)
+		return failed("questions cannot be asked", NULL);
+	if (filter_confine() != 0)
+		return failed("wary cannot confine itself", NULL);
+	if (launch_go(s->launch) != 0)
+		return failed("the command ended before it was run", NULL);
 	return 0;
 }
 
 static int start(struct session *s)
 {
-	int err = prepare(s);
+	int err = know_self(s);
 
 	if (!err)
-		err = launch(s);
+		err = load_policy(s);
+	if (!err)
+		err = start_tree(s);
 	if (!err)
 		err = open_record(s);
 	if (!err)
-		err = attach(s);
-	if (!err && launch_go(s->launch) != 0)
-		err = failed("the command cannot be let go", NULL);
-	return err;
+		err = make_parts(s);
+	return err ? err : start_workers_and_asker(s);
 }
 
-/* ---- while it runs -------------------------------------------------------- */
-
-static void count_one(void *ctx, pid_t pid)
-{
-	(void)ctx;
-	(void)pid;
-}
-
-static void tell_waiting(struct session *s)
-{
-	size_t n = tree_each(s->info.guardian_pid, count_one, NULL);
-
-	s->told_waiting = true;
-	if (n == 0 || !isatty(STDERR_FILENO))
-		return;
-	log_notice("%s has ended; wary stays with %zu process%s that it left running "
-	           "(Ctrl-C ends %s)",
-	           s->options->argv[0], n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
-}
+/* ---- while it runs ------------------------------------------------------- */
 
 /* Whether COMMAND is stopped now: it may run again meanwhile. */
 static bool command_is_stopped(const struct session *s)
 {
-	char path[64], text[512];
-	ssize_t got;
+	auto_buf text = BUF_INIT;
+	char path[64];
+	const char *end;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", s->info.command_pid);
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (got <= 0)
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
 		return false;
-	text[got] = '\0';
-	const char *end = strrchr(text, ')');
+	end = strrchr(text.data, ')');
 	return end && end[1] == ' ' && end[2] == 'T';
 }
 
-/* Stops as COMMAND stopped, so that the shell sees its job stop; returns when
- * wary is continued. */
+/* Stops as COMMAND stopped, so that the shell sees its job stop in the same
+ * way; returns when wary is continued. */
 static void stop_alike(int signal_nr)
 {
-	struct sigaction act = {.sa_handler = SIG_DFL}, old;
+	bool by_terminal = signal_nr == SIGTSTP || signal_nr == SIGTTIN || signal_nr == SIGTTOU;
+	struct sigaction stop = {.sa_handler = SIG_DFL}, kept;
 	sigset_t set;
 
-	if (signal_nr != SIGTSTP && signal_nr != SIGTTIN && signal_nr != SIGTTOU)
-		signal_nr = SIGSTOP;
+	if (!by_terminal) {
+		(void)kill(getpid(), SIGSTOP);
+		return;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, signal_nr);
-	if (signal_nr != SIGSTOP)
-		(void)sigaction(signal_nr, &act, &old);
+	(void)sigaction(signal_nr, &stop, &kept);
 	(void)kill(getpid(), signal_nr);
 	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-	if (signal_nr != SIGSTOP)
-		(void)sigaction(signal_nr, &old, NULL);
+	(void)sigaction(signal_nr, &kept, NULL);
 }
 
-static void on_messages(struct session *s)
+/* Takes all messages; only the last stop counts. Returns whether the guardian
+ * still lives. */
+static bool on_messages(struct session *s)
 {
 	struct guardian_message m;
 	int stopped_by = 0, err;
 
 	while ((err = launch_event(s->launch, &m)) == 0) {
-		if (m.kind == GUARDIAN_STOPPED)
-			stopped_by = m.value;
-		else if (m.kind == GUARDIAN_CONTINUED)
-			stopped_by = 0;
-		else if (m.kind == GUARDIAN_ENDED) {
+		if (m.kind == GUARDIAN_ENDED) {
 			s->ended = true;
 			s->status = m.value;
+			if (s->options->end_with_command)
+				launch_kill(s->launch, false);
 		}
+		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
 	}
-	s->gone = err == -ERR_GONE;
-	if (stopped_by && !s->ended && !ask_frozen(s->sup.ask) && command_is_stopped(s))
+	/* A stop that a question made is not one that a person wanted. */
+	if (stopped_by && !ask_frozen(s->sup.ask) && command_is_stopped(s))
 		stop_alike(stopped_by);
-	if (s->ended && !s->gone && s->options->end_with_command)
-		launch_kill(s->launch, false);
+	return err != -ERR_GONE;
 }
 
 static bool ends_what_is_left(int signal_nr)
@@ -411,13 +374,11 @@ static void on_signals(struct session *s)
 	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
 		int signal_nr = (int)info.ssi_signo;
 
-		if (s->ended && ends_what_is_left(signal_nr)) {
-			s->reason = "signalled";
+		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		} else if (info.ssi_code != SI_KERNEL) {
-			/* From the terminal it has reached the tree already. */
+		else if (info.ssi_code != SI_KERNEL)
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
-		}
+		/* Else the terminal sent it, to the tree as well. */
 	}
 }
 
@@ -428,50 +389,68 @@ static void on_stop(struct session *s)
 	if (read(s->sup.stop_fd, &count, sizeof count) < 0)
 		return;
 	s->reason = "stopped";
-	if (audit_failed(s->sup.audit)) {
-		s->reason = "failed";
-		log_error("the record can no longer be kept: all that was started is ended");
-	}
 	launch_kill(s->launch, false);
+}
+
+static void on_record_failed(struct session *s)
+{
+	log_error("the record can no longer be kept: the command and all that it started are "
+	          "ended");
+	s->reason = "record failed";
+	launch_kill(s->launch, false);
+}
+
+static void count_one(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+}
+
+static void note_waiting(struct session *s)
+{
+	size_t n = tree_each(s->info.guardian_pid, count_one, NULL);
+
+	if (n > 0 && isatty(STDERR_FILENO))
+		log_notice("the command has ended; wary stays with %zu process%s that it left "
+		           "running (Ctrl-C ends %s)",
+		           n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
 }
 
 static void run(struct session *s)
 {
-	enum { EVENTS, SIGNALS, STOP, RECORD, FDS };
-	struct pollfd fds[FDS] = {
-		[EVENTS] = {.fd = launch_event_fd(s->launch), .events = POLLIN},
-		[SIGNALS] = {.fd = s->signal_fd, .events = POLLIN},
-		[STOP] = {.fd = s->sup.stop_fd, .events = POLLIN},
-		[RECORD] = {.fd = audit_failed_fd(s->sup.audit), .events = POLLIN},
+	struct pollfd fds[] = {
+		{.fd = launch_event_fd(s->launch), .events = POLLIN},
+		{.fd = s->signal_fd, .events = POLLIN},
+		{.fd = s->sup.stop_fd, .events = POLLIN},
+		{.fd = audit_failed_fd(s->sup.audit), .events = POLLIN},
 	};
-	uint64_t one = 1;
+	bool noted = false, alive = true;
 
-	while (!s->gone) {
-		int ready = poll(fds, FDS, s->ended && !s->told_waiting ? WAITING_AFTER_MS : -1);
+	while (alive) {
+		int ready = poll(fds, 4, s->ended && !noted ? WAIT_NOTE_MS : -1);
 
-		if (ready == 0)
-			tell_waiting(s);
-		if (ready <= 0)
+		if (ready < 0)
 			continue;
-		if (fds[EVENTS].revents)
-			on_messages(s);
-		if (fds[SIGNALS].revents)
-			on_signals(s);
-		if (fds[RECORD].revents) {
-			fds[RECORD].fd = -1;
-			(void)!write(s->sup.stop_fd, &one, sizeof one);
+		if (ready == 0) {
+			note_waiting(s);
+			noted = true;
 		}
-		if (fds[STOP].revents)
+		if (fds[0].revents)
+			alive = on_messages(s);
+		if (fds[1].revents)
+			on_signals(s);
+		if (fds[2].revents)
 			on_stop(s);
+		if (fds[3].revents) {
+			fds[3].fd = -1;
+			on_record_failed(s);
+		}
 	}
-	if (s->ended)
-		return;
-	/* The guardian was killed: what it guarded must not go on. */
-	s->reason = "failed";
-	s->status = SIGKILL;
-	s->ended = true;
-	log_error("the guardian has gone: all that was started is ended");
-	launch_kill(s->launch, true);
+	if (!s->ended) { /* the guardian was killed: nothing goes on without it */
+		s->reason = "guardian ended";
+		s->status = SIGKILL;
+		launch_kill(s->launch, true);
+	}
 }
 
 /* ---- the end -------------------------------------------------------------- */
@@ -482,20 +461,20 @@ static int close_record(struct session *s)
 	char id[64];
 	int err;
 
-	if (!s->recorded) {
-		if (s->sup.audit)
-			audit_abandon(s->sup.audit);
+	if (!s->sup.audit)
+		return 0;
+	if (!s->opened) {
+		audit_abandon(s->sup.audit);
 		return 0;
 	}
 	audit_totals(s->sup.audit, &totals);
-	(void)snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
+	snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
 	if (!s->reason)
 		s->reason = WIFSIGNALED(s->status) ? "signalled" : "exited";
-	err = audit_close(s->sup.audit, s->ended ? s->status : CMD_FAILED << 8,
-	                  s->ended ? s->reason : "failed");
+	err = audit_close(s->sup.audit, s->status, s->reason);
 	if (err)
-		log_error("the record was not closed well: %s", err_text(err));
-	if (s->ended)
+		log_error("the record could not be closed: %s", err_text(err));
+	else
 		notice_summary(s->sup.notice, &totals, id);
 	return err;
 }
@@ -505,8 +484,8 @@ static int finish(struct session *s)
 	int err;
 
 	if (s->launch)
-		launch_stop(s->launch);
-	if (s->supervised)
+		launch_stop(s->launch); /* the listener hangs up */
+	if (s->workers)
 		supervise_stop(&s->sup);
 	launch_free(s->launch);
 	err = close_record(s);
@@ -516,43 +495,42 @@ static int finish(struct session *s)
 	own_free(s->sup.own);
 	lineage_free(s->sup.lineage);
 	secrets_free(s->sup.secrets);
-	environment_free(s->envp);
 	policy_free(s->policy);
 	world_free(s->world);
+	environment_free(s->envp);
+	free(s->answers);
 	free(s->db);
-	fd_drop(&s->signal_fd);
-	fd_drop(&s->sup.stop_fd);
 	return err;
 }
 
-/* Ends as COMMAND ended, so that a shell sees the same; without a core, which
- * wary's limit forbids. */
+/* Ends as COMMAND ended, so that a shell sees the same; without a core. */
 static int end_as(int status)
 {
-	int signal_nr = WTERMSIG(status);
+	struct sigaction end = {.sa_handler = SIG_DFL};
+	int sig;
 	sigset_t set;
 
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	(void)signal(signal_nr, SIG_DFL);
+	sig = WTERMSIG(status);
+	(void)sigaction(sig, &end, NULL);
 	sigemptyset(&set);
-	sigaddset(&set, signal_nr);
-	(void)kill(getpid(), signal_nr);
-	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	return 128 + signal_nr;
+	sigaddset(&set, sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	kill(getpid(), sig);
+	return 128 + sig;
 }
 
 int session_run(const struct session_options *o)
 {
-	struct session s = {
-		.options = o, .signal_fd = -1, .sup.listener_fd = -1, .sup.stop_fd = -1};
-	bool started = start(&s) == 0;
+	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
+	bool ran = start(&s) == 0;
 
-	if (started) {
+	if (ran) {
 		inherit_detach();
 		run(&s);
 	}
-	if (finish(&s) != 0 || !started)
+	if (finish(&s) != 0 || !ran)
 		return CMD_FAILED;
 	return end_as(s.status);
 }
