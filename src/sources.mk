@@ -26,15 +26,19 @@ libwarypure_a_SOURCES = \
 	src/package/tools.c \
 	src/policy/address.c \
 	src/policy/arena.c \
+	src/policy/check.c \
+	src/policy/check_more.c \
 	src/policy/compile.c \
 	src/policy/compile_cond.c \
 	src/policy/compile_more.c \
 	src/policy/compile_object.c \
 	src/policy/cond.c \
+	src/policy/cover.c \
 	src/policy/decide.c \
 	src/policy/expand.c \
 	src/policy/explain.c \
 	src/policy/floor.c \
+	src/policy/fmt.c \
 	src/policy/glob.c \
 	src/policy/hash.c \
 	src/policy/lex.c \
@@ -52,9 +56,13 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -139,7 +147,9 @@ libwary_a_SOURCES = \
 	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
 	src/cmd/environment.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/messages.c \
 	src/cmd/paths.c \
@@ -149,7 +159,14 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
@@ -165,8 +182,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
@@ -271,7 +286,9 @@ wary_headers = \
 	src/call/table.def \
 	src/cmd/audit.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
 	src/cmd/environment.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/messages.h \
 	src/cmd/paths.h \
@@ -279,7 +296,9 @@ wary_headers = \
 	src/cmd/resolvers.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
@@ -302,9 +321,11 @@ wary_headers = \
 	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/checks.h \
 	src/policy/compile.h \
 	src/policy/compiled.h \
 	src/policy/cond.h \
+	src/policy/cover.h \
 	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
@@ -324,6 +345,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \
