@@ -148,8 +148,10 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/effect.c \
+	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/folders.c \
+	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
@@ -287,8 +289,10 @@ wary_headers = \
 	src/cmd/audit.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
+	src/cmd/environment.h \
 	src/cmd/example.h \
 	src/cmd/folders.h \
+	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
