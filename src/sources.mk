@@ -110,6 +110,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
+	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
@@ -127,6 +128,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_verify.c \
+	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/folders.c \
@@ -136,6 +138,7 @@ libwary_a_SOURCES = \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
 	src/cmd/sources.c \
+	src/cmd/table.c \
 	src/cmd/trust.c \
 	src/cmd/world.c \
 	src/net/diag.c \
@@ -219,6 +222,7 @@ wary_headers = \
 	src/audit/keys.h \
 	src/audit/merkle.h \
 	src/audit/ratchet.h \
+	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \
 	src/audit/replay.h \
@@ -227,6 +231,7 @@ wary_headers = \
 	src/audit/report.js \
 	src/audit/rows.h \
 	src/audit/schema.h \
+	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
 	src/audit/verify.h \
@@ -247,12 +252,14 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/audit.h \
+	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
 	src/cmd/sources.h \
+	src/cmd/table.h \
 	src/cmd/trust.h \
 	src/cmd/world.h \
 	src/net/addr.h \
