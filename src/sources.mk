@@ -26,15 +26,19 @@ libwarypure_a_SOURCES = \
 	src/package/tools.c \
 	src/policy/address.c \
 	src/policy/arena.c \
+	src/policy/check.c \
+	src/policy/check_more.c \
 	src/policy/compile.c \
 	src/policy/compile_cond.c \
 	src/policy/compile_more.c \
 	src/policy/compile_object.c \
 	src/policy/cond.c \
+	src/policy/cover.c \
 	src/policy/decide.c \
 	src/policy/expand.c \
 	src/policy/explain.c \
 	src/policy/floor.c \
+	src/policy/fmt.c \
 	src/policy/glob.c \
 	src/policy/hash.c \
 	src/policy/lex.c \
@@ -52,9 +56,13 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -94,8 +102,18 @@ libwary_a_SOURCES = \
 	src/answer/watch.c \
 	src/answer/xattr.c \
 	src/answer/xattr_get.c \
+	src/ask/answers.c \
+	src/ask/ask.c \
+	src/ask/asker.c \
+	src/ask/card.c \
+	src/ask/control.c \
+	src/ask/dialog.c \
+	src/ask/freeze.c \
+	src/ask/memo.c \
 	src/ask/notice.c \
+	src/ask/question.c \
 	src/ask/rule.c \
+	src/ask/term.c \
 	src/ask/wording.c \
 	src/audit/append.c \
 	src/audit/audit.c \
@@ -131,15 +149,26 @@ libwary_a_SOURCES = \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
 	src/cmd/table.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
 	src/net/local.c \
@@ -154,8 +183,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
@@ -201,9 +228,18 @@ wary_headers = \
 	src/answer/times.h \
 	src/answer/wait.h \
 	src/answer/xattr.h \
+	src/ask/answers.h \
 	src/ask/ask.h \
+	src/ask/asker.h \
+	src/ask/card.h \
+	src/ask/control.h \
+	src/ask/dialog.h \
+	src/ask/freeze.h \
+	src/ask/memo.h \
 	src/ask/notice.h \
+	src/ask/question.h \
 	src/ask/rule.h \
+	src/ask/term.h \
 	src/ask/wording.h \
 	src/audit/anchor.h \
 	src/audit/audit.h \
@@ -254,13 +290,19 @@ wary_headers = \
 	src/cmd/audit.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/table.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
@@ -282,9 +324,11 @@ wary_headers = \
 	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/checks.h \
 	src/policy/compile.h \
 	src/policy/compiled.h \
 	src/policy/cond.h \
+	src/policy/cover.h \
 	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
@@ -304,6 +348,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \

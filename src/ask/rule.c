@@ -138,15 +138,3 @@ void rule_choices_free(struct rule_choices *c)
 	}
 	*c = (struct rule_choices){0};
 }
-
-bool rule_covers(const struct rule_choice *c, const char *program, const struct facts *f)
-{
-	size_t len = strlen(c->object);
-	const char *now = program_of(f);
-
-	if (c->by && (!program || !now || strcmp(program, now) != 0 || !f->by.fixed))
-		return false;
-	if (strcmp(f->object, c->object) == 0)
-		return true;
-	return c->below && strncmp(f->object, c->object, len) == 0 && f->object[len] == '/';
-}

@@ -32,11 +32,6 @@ struct rule_choices {
 must_check int rule_choices_make(const struct facts *f, struct rule_choices *out);
 void rule_choices_free(struct rule_choices *c);
 
-/** rule_covers: whether a choice that was taken for a program covers a later
- * question of the same class.
- * @program: canonical path of who got the answer; NULL: unknown. */
-bool rule_covers(const struct rule_choice *c, const char *program, const struct facts *f);
-
 /** rule_word: appends a literal object as one word of the policy language:
  * wildcards, quotes, blanks and bytes that may not stand in a policy are
  * escaped. */

@@ -1,0 +1,55 @@
+/* The process that owns the terminal during a question.
+ *
+ * Messages on its socket (SOCK_SEQPACKET): to it, a type byte and then a card
+ * (ASKER_CARD) or the id of one (ASKER_WITHDRAW); from it, struct asker_reply.
+ * One card at a time: the next is sent when the last has been replied to.  The
+ * end of the socket ends the process, with the terminal as it was.
+ */
+#ifndef WARY_ASK_ASKER_H
+#define WARY_ASK_ASKER_H
+
+#include "ask/dialog.h"
+#include "base/err.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum asker_message { ASKER_CARD = 'c', ASKER_WITHDRAW = 'w' };
+
+struct asker_reply {
+	uint64_t id;
+	uint32_t answer; /* enum dialog_answer */
+	uint32_t scope;  /* enum dialog_scope */
+	uint32_t choice;
+};
+
+struct asker {
+	pid_t pid;
+	int socket_fd;        /* owned; -1: there is no terminal */
+	_Atomic bool *frozen; /* shared with all processes forked later */
+};
+
+/** asker_start: forks it, where there is a terminal (/dev/tty).
+ * No thread may exist yet. Without a terminal socket_fd is -1 and pid 0.
+ * Returns 0, -ERR_SYS, -ERR_NOMEM. */
+must_check int asker_start(struct asker *out);
+
+/** asker_show: sends a card. Returns 0 or -ERR_GONE. */
+must_check int asker_show(const struct asker *a, const struct card *c);
+
+/** asker_withdraw: takes a card back; a reply (DIALOG_WITHDRAWN, or the answer
+ * that crossed it) still comes. */
+void asker_withdraw(const struct asker *a, uint64_t id);
+
+/** asker_reply_read: the next reply. Returns 0 or -ERR_GONE. */
+must_check int asker_reply_read(const struct asker *a, struct asker_reply *out);
+
+/** asker_leave: nothing can be asked there any more: it ends by itself. */
+void asker_leave(struct asker *a);
+
+/** asker_stop: ends it and waits. */
+void asker_stop(struct asker *a);
+
+#endif
