@@ -128,6 +128,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
+	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
@@ -145,6 +146,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_verify.c \
+	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/effect.c \
@@ -159,6 +161,7 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/table.c \
 	src/cmd/tool.c \
 	src/cmd/trust.c \
 	src/cmd/verb_check.c \
@@ -259,6 +262,7 @@ wary_headers = \
 	src/audit/keys.h \
 	src/audit/merkle.h \
 	src/audit/ratchet.h \
+	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \
 	src/audit/replay.h \
@@ -267,6 +271,7 @@ wary_headers = \
 	src/audit/report.js \
 	src/audit/rows.h \
 	src/audit/schema.h \
+	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
 	src/audit/verify.h \
@@ -287,6 +292,7 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/audit.h \
+	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
 	src/cmd/environment.h \
@@ -298,6 +304,7 @@ wary_headers = \
 	src/cmd/resolvers.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/table.h \
 	src/cmd/tool.h \
 	src/cmd/trust.h \
 	src/cmd/verbs.h \
