@@ -14,6 +14,8 @@ unit_programs = \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
 	tests/unit/trap_filter
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
@@ -71,6 +73,14 @@ tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
 tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
@@ -182,6 +192,7 @@ dist_extra = \
 	tests/lint/tidy-some \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \
