@@ -56,9 +56,13 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -143,6 +147,8 @@ libwary_a_SOURCES = \
 	src/cmd/audit_verify.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
@@ -151,14 +157,23 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
+	src/net/guard.c \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
+	src/net/upstream.c \
 	src/pool.c \
 	src/secret/grant.c \
 	src/secret/hijack.c \
@@ -167,8 +182,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
@@ -273,13 +286,17 @@ wary_headers = \
 	src/call/table.def \
 	src/cmd/audit.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
@@ -287,10 +304,12 @@ wary_headers = \
 	src/net/config.h \
 	src/net/diag.h \
 	src/net/dns.h \
+	src/net/guard.h \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
+	src/net/upstream.h \
 	src/package/args.h \
 	src/package/list.h \
 	src/package/package.h \
@@ -326,6 +345,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \

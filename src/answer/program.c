@@ -71,12 +71,18 @@ static int access_errno(int fd, int mode)
 	return -errno;
 }
 
+static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
+{
+	return pread(*(const int *)ctx, out, len_bytes, (off_t)at);
+}
+
 /* Whether the kernel would execute it, for this caller (whose credentials are
  * worn), and what it is. */
 static int examine(struct program_file *f)
 {
 	char path[32];
 	auto_fd fd = -1;
+	const struct image_source from = {.read_at = read_fd, .ctx = &fd};
 	int err;
 
 	if (f->place.outside)
@@ -96,7 +102,7 @@ static int examine(struct program_file *f)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == EWOULDBLOCK ? -ERR_BUSY : -ERR_PERM;
-	return image_read(fd, &f->image);
+	return image_parse(&from, &f->image);
 }
 
 /* Resolves and examines @text.  @base_fd: taken; -1 where it is not needed. */
@@ -267,14 +273,15 @@ static int find_named(struct search *s, struct program *p)
 {
 	struct request *r = s->r;
 	char text[PATH_MAX];
-	uint64_t dirfd = (uint64_t)AT_FDCWD;
+	uint64_t dirfd;
 	unsigned flags = r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
 	int base_fd = -1;
 	int err = fetch_text(r, text);
 
 	if (err)
 		return err;
-	(void)call_arg(r->call, ROLE_DIRFD, &dirfd);
+	if (!call_arg(r->call, ROLE_DIRFD, &dirfd))
+		dirfd = (uint64_t)AT_FDCWD;
 	if (!text[0] && !(r->flags & AT_EMPTY_PATH))
 		return -ENOENT;
 	if (text[0] != '/') {
