@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_session \
@@ -17,10 +18,20 @@ unit_programs = \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
 	tests/unit/secret \
+	tests/unit/tracee_caller \
+	tests/unit/tracee_canon \
 	tests/unit/tracee_image \
+	tests/unit/tracee_mem \
+	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
 	tests/unit/trap_filter
+tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
+tests_unit_answer_open_flags_LDADD = $(unit_libs)
+tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
+tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -89,14 +100,38 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
 tests_unit_secret_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
+tests_unit_tracee_caller_LDADD = $(unit_libs)
+tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
+tests_unit_tracee_caller_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_canon_SOURCES = tests/unit/tracee_canon.c
+tests_unit_tracee_canon_LDADD = $(unit_libs)
+tests_unit_tracee_canon_CFLAGS = $(unit_cflags)
+tests_unit_tracee_canon_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_image_SOURCES = tests/unit/tracee_image.c
 tests_unit_tracee_image_LDADD = $(unit_libs)
 tests_unit_tracee_image_CFLAGS = $(unit_cflags)
 tests_unit_tracee_image_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
+tests_unit_tracee_mem_LDADD = $(unit_libs)
+tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
+tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
+tests_unit_tracee_place_LDADD = $(unit_libs)
+tests_unit_tracee_place_CFLAGS = $(unit_cflags)
+tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
@@ -236,6 +271,7 @@ dist_extra = \
 	tests/lint/tidy-some \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \
