@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
+	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/merkle.c \
@@ -25,15 +26,19 @@ libwarypure_a_SOURCES = \
 	src/package/tools.c \
 	src/policy/address.c \
 	src/policy/arena.c \
+	src/policy/check.c \
+	src/policy/check_more.c \
 	src/policy/compile.c \
 	src/policy/compile_cond.c \
 	src/policy/compile_more.c \
 	src/policy/compile_object.c \
 	src/policy/cond.c \
+	src/policy/cover.c \
 	src/policy/decide.c \
 	src/policy/expand.c \
 	src/policy/explain.c \
 	src/policy/floor.c \
+	src/policy/fmt.c \
 	src/policy/glob.c \
 	src/policy/hash.c \
 	src/policy/lex.c \
@@ -51,9 +56,13 @@ libwarypure_a_SOURCES = \
 	src/policy/resolve.c \
 	src/policy/secret.c \
 	src/policy/settings.c \
+	src/policy/suggest.c \
+	src/policy/suggest_place.c \
 	src/policy/version.c \
 	src/policy/words.c \
-	src/policy/writable.c
+	src/policy/writable.c \
+	src/tracee/image.c \
+	src/tracee/ldso.c
 libwary_a_SOURCES = \
 	src/answer/attr.c \
 	src/answer/attribute.c \
@@ -110,36 +119,66 @@ libwary_a_SOURCES = \
 	src/audit/audit.c \
 	src/audit/batch.c \
 	src/audit/batch_rows.c \
+	src/audit/bind.c \
 	src/audit/bus.c \
 	src/audit/columns.c \
 	src/audit/folder.c \
+	src/audit/head.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/lookup.c \
+	src/audit/read.c \
 	src/audit/recover.c \
+	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/verify.c \
+	src/audit/verify_ends.c \
+	src/audit/verify_rows.c \
+	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/audit.c \
+	src/cmd/audit_log.c \
+	src/cmd/audit_sessions.c \
+	src/cmd/audit_show.c \
+	src/cmd/audit_verify.c \
+	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
+	src/cmd/effect.c \
+	src/cmd/environment.c \
+	src/cmd/example.c \
 	src/cmd/folders.c \
+	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
 	src/cmd/run.c \
+	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/table.c \
+	src/cmd/tool.c \
 	src/cmd/trust.c \
+	src/cmd/verb_check.c \
+	src/cmd/verb_edit.c \
+	src/cmd/verb_explain.c \
+	src/cmd/verb_show.c \
+	src/cmd/verb_suggest.c \
+	src/cmd/verb_trust.c \
+	src/cmd/where.c \
 	src/cmd/world.c \
 	src/net/diag.c \
+	src/net/guard.c \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
 	src/net/registry.c \
+	src/net/upstream.c \
 	src/pool.c \
 	src/secret/grant.c \
 	src/secret/hijack.c \
@@ -148,8 +187,6 @@ libwary_a_SOURCES = \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
 	src/tracee/fd.c \
-	src/tracee/image.c \
-	src/tracee/ldso.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
@@ -208,29 +245,37 @@ wary_headers = \
 	src/ask/rule.h \
 	src/ask/term.h \
 	src/ask/wording.h \
+	src/audit/anchor.h \
 	src/audit/audit.h \
 	src/audit/audit_inside.h \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
+	src/audit/bind.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
 	src/audit/folder.h \
+	src/audit/head.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
 	src/audit/merkle.h \
 	src/audit/ratchet.h \
+	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \
+	src/audit/replay.h \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
 	src/audit/rows.h \
 	src/audit/schema.h \
+	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/verify.h \
+	src/audit/verify_inside.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -246,23 +291,36 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/audit.h \
+	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
+	src/cmd/effect.h \
+	src/cmd/environment.h \
+	src/cmd/example.h \
 	src/cmd/folders.h \
+	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/table.h \
+	src/cmd/tool.h \
 	src/cmd/trust.h \
+	src/cmd/verbs.h \
+	src/cmd/where.h \
 	src/cmd/world.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \
 	src/net/diag.h \
 	src/net/dns.h \
+	src/net/guard.h \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
 	src/net/registry.h \
+	src/net/upstream.h \
 	src/package/args.h \
 	src/package/list.h \
 	src/package/package.h \
@@ -274,9 +332,11 @@ wary_headers = \
 	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \
+	src/policy/checks.h \
 	src/policy/compile.h \
 	src/policy/compiled.h \
 	src/policy/cond.h \
+	src/policy/cover.h \
 	src/policy/expand.h \
 	src/policy/explain.h \
 	src/policy/facts.h \
@@ -296,6 +356,8 @@ wary_headers = \
 	src/policy/resolve.h \
 	src/policy/secret.h \
 	src/policy/settings.h \
+	src/policy/suggest.h \
+	src/policy/suggest_place.h \
 	src/policy/tree.h \
 	src/policy/verdict.h \
 	src/policy/version.h \

@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_session \
@@ -11,10 +12,26 @@ unit_programs = \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
+	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
+	tests/unit/package \
+	tests/unit/policy_cases \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
+	tests/unit/secret \
+	tests/unit/tracee_caller \
+	tests/unit/tracee_canon \
+	tests/unit/tracee_image \
+	tests/unit/tracee_mem \
+	tests/unit/tracee_place \
+	tests/unit/tracee_startup \
 	tests/unit/trap_filter
+tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
+tests_unit_answer_open_flags_LDADD = $(unit_libs)
+tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
+tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -59,6 +76,10 @@ tests_unit_net_dns_SOURCES = tests/unit/net_dns.c
 tests_unit_net_dns_LDADD = $(unit_libs)
 tests_unit_net_dns_CFLAGS = $(unit_cflags)
 tests_unit_net_dns_LDFLAGS = $(unit_ldflags)
+tests_unit_net_guard_SOURCES = tests/unit/net_guard.c
+tests_unit_net_guard_LDADD = $(unit_libs)
+tests_unit_net_guard_CFLAGS = $(unit_cflags)
+tests_unit_net_guard_LDFLAGS = $(unit_ldflags)
 tests_unit_net_names_SOURCES = tests/unit/net_names.c
 tests_unit_net_names_LDADD = $(unit_libs)
 tests_unit_net_names_CFLAGS = $(unit_cflags)
@@ -71,6 +92,50 @@ tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
 tests_unit_net_registry_LDFLAGS = $(unit_ldflags)
+tests_unit_package_SOURCES = tests/unit/package.c
+tests_unit_package_LDADD = $(unit_libs)
+tests_unit_package_CFLAGS = $(unit_cflags)
+tests_unit_package_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
+tests_unit_policy_cases_LDADD = $(unit_libs)
+tests_unit_policy_cases_CFLAGS = $(unit_cflags)
+tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_secret_SOURCES = tests/unit/secret.c
+tests_unit_secret_LDADD = $(unit_libs)
+tests_unit_secret_CFLAGS = $(unit_cflags)
+tests_unit_secret_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
+tests_unit_tracee_caller_LDADD = $(unit_libs)
+tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
+tests_unit_tracee_caller_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_canon_SOURCES = tests/unit/tracee_canon.c
+tests_unit_tracee_canon_LDADD = $(unit_libs)
+tests_unit_tracee_canon_CFLAGS = $(unit_cflags)
+tests_unit_tracee_canon_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_image_SOURCES = tests/unit/tracee_image.c
+tests_unit_tracee_image_LDADD = $(unit_libs)
+tests_unit_tracee_image_CFLAGS = $(unit_cflags)
+tests_unit_tracee_image_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
+tests_unit_tracee_mem_LDADD = $(unit_libs)
+tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
+tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
+tests_unit_tracee_place_LDADD = $(unit_libs)
+tests_unit_tracee_place_CFLAGS = $(unit_cflags)
+tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
+tests_unit_tracee_startup_LDADD = $(unit_libs)
+tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
+tests_unit_tracee_startup_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
@@ -80,6 +145,8 @@ fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
+	tests/fuzz/image \
+	tests/fuzz/package_args \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -94,6 +161,14 @@ tests_fuzz_dns_SOURCES = tests/fuzz/dns.c tests/fuzz/drive.c
 tests_fuzz_dns_LDADD = $(fuzz_libs)
 tests_fuzz_dns_CFLAGS = $(fuzz_cflags)
 tests_fuzz_dns_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
+tests_fuzz_image_LDADD = $(fuzz_libs)
+tests_fuzz_image_CFLAGS = $(fuzz_cflags)
+tests_fuzz_image_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
+tests_fuzz_package_args_LDADD = $(fuzz_libs)
+tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
+tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -102,15 +177,43 @@ tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
 tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
-e2e_programs =
+e2e_programs = \
+	tests/e2e/same_inet \
+	tests/e2e/same_messages \
+	tests/e2e/same_signals \
+	tests/e2e/same_unix
+tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
+tests_e2e_same_inet_LDADD = $(caller_libs)
+tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
+tests_e2e_same_inet_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
+tests_e2e_same_messages_LDADD = $(caller_libs)
+tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
+tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
+tests_e2e_same_signals_LDADD = $(caller_libs)
+tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
+tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
+tests_e2e_same_unix_LDADD = $(caller_libs)
+tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
+tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
-bench_programs =
+bench_programs = \
+	tests/bench/policy
+tests_bench_policy_SOURCES = tests/bench/policy.c
+tests_bench_policy_LDADD = $(bench_libs)
+tests_bench_policy_CFLAGS = $(bench_cflags)
+tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
+	docs/POLICY.md \
 	docs/SYSCALLS.md \
+	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/same_sockets.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -122,6 +225,18 @@ dist_extra = \
 	tests/fuzz/corpus/config/pip \
 	tests/fuzz/corpus/dns/answer \
 	tests/fuzz/corpus/dns/query \
+	tests/fuzz/corpus/image/elf-32 \
+	tests/fuzz/corpus/image/elf-interp \
+	tests/fuzz/corpus/image/elf-loader \
+	tests/fuzz/corpus/image/env \
+	tests/fuzz/corpus/image/script \
+	tests/fuzz/corpus/package_args/corepack \
+	tests/fuzz/corpus/package_args/deno \
+	tests/fuzz/corpus/package_args/doubt \
+	tests/fuzz/corpus/package_args/npm-exec \
+	tests/fuzz/corpus/package_args/npm-lock \
+	tests/fuzz/corpus/package_args/pip-requirements \
+	tests/fuzz/corpus/package_args/uv \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -156,6 +271,7 @@ dist_extra = \
 	tests/lint/tidy-some \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \
@@ -177,4 +293,5 @@ dist_policies = \
 	policy/system.wary \
 	policy/tools.wary \
 	policy/work.wary
-dist_manuals =
+dist_manuals = \
+	man/wary-policy.5

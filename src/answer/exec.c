@@ -108,7 +108,7 @@ static bool loaded(void *ctx, pid_t pid)
 
 	if (startup_read(pid, &s) != 0)
 		return false;
-	good = program_matches(x->program, &s) && install_same(x, &s) &&
+	good = program_same(x->program, &s) && install_same(x, &s) &&
 	       give_environment(r, x, &s) == 0 && enter(r, x, &s) == 0;
 	startup_done(&s);
 	return good;

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 struct owner {
 	struct process p; /* first: as process_new wants it */
@@ -91,6 +92,13 @@ static int check(struct request *r, struct owner *o, const struct f_owner_ex *wh
 	}
 }
 
+static bool is_socket(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 static int check_present_owner(struct request *r, struct owner *o)
 {
 	struct f_owner_ex now = {0};
@@ -108,9 +116,11 @@ static int prepare(struct request *r)
 	if (!o)
 		return -ERR_NOMEM;
 	r->flags = fetch_arg(r, ROLE_CMD);
-	err = fetch_owner(r, o);
+	err = fetch_object(r, ROLE_FD);
+	if (err == 0 && r->call->row->op == OP_IOCTL && !is_socket(r->target.object_fd))
+		err = -ENOTTY;
 	if (err == 0)
-		err = fetch_object(r, ROLE_FD);
+		err = fetch_owner(r, o);
 	if (err == 0)
 		err = fetch_end(r, HAND_IDS);
 	if (err == 0)
@@ -125,9 +135,6 @@ static long set_owner(struct request *r, struct owner *o)
 	static const struct f_owner_ex nobody = {.type = F_OWNER_PID};
 	int fd = r->target.object_fd;
 
-	/* As the ioctls do on sockets only; others answer ENOTTY. */
-	if (r->call->row->op == OP_IOCTL && fcntl(fd, F_GETOWN) == -1 && errno == EBADF)
-		return -EBADF;
 	if (fcntl(fd, F_SETOWN_EX, &o->who) != 0)
 		return -errno;
 	if (o->p.member.proc_fd >= 0 && !member_still(&o->p.member)) {

@@ -189,6 +189,8 @@ static int target_of(struct request *r, struct signal *s)
 		return target_of_thread(r, s, tgid, pid);
 	case OP_PIDFD_SEND_SIGNAL:
 		return target_of_pidfd(r, s);
+	case OP_RT_SIGQUEUEINFO:
+		return pid <= 0 ? -ESRCH : process_one(r, &s->p, pid);
 	default:
 		return process_one(r, &s->p, pid);
 	}

@@ -71,12 +71,18 @@ static int access_errno(int fd, int mode)
 	return -errno;
 }
 
+static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
+{
+	return pread(*(const int *)ctx, out, len_bytes, (off_t)at);
+}
+
 /* Whether the kernel would execute it, for this caller (whose credentials are
  * worn), and what it is. */
 static int examine(struct program_file *f)
 {
 	char path[32];
 	auto_fd fd = -1;
+	const struct image_source from = {.read_at = read_fd, .ctx = &fd};
 	int err;
 
 	if (f->place.outside)
@@ -96,7 +102,7 @@ static int examine(struct program_file *f)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == EWOULDBLOCK ? -ERR_BUSY : -ERR_PERM;
-	return image_read(fd, &f->image);
+	return image_parse(&from, &f->image);
 }
 
 /* Resolves and examines @text.  @base_fd: taken; -1 where it is not needed. */
@@ -203,6 +209,10 @@ static int follow_scripts(struct search *s, struct program *p)
 			return err;
 		name = script->image.interp;
 	}
+	/* What a script was started as is gone: its interpreter gets the name that
+	 * the kernel opened, and so does whoever compares (goes_on). */
+	if (p->files_n > 1)
+		p->files[0]->argv[0] = p->filename;
 	return program_image(p)->image.kind == IMAGE_ELF ? 0 : -ENOEXEC;
 }
 
@@ -267,14 +277,15 @@ static int find_named(struct search *s, struct program *p)
 {
 	struct request *r = s->r;
 	char text[PATH_MAX];
-	uint64_t dirfd = (uint64_t)AT_FDCWD;
+	uint64_t dirfd;
 	unsigned flags = r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
 	int base_fd = -1;
 	int err = fetch_text(r, text);
 
 	if (err)
 		return err;
-	(void)call_arg(r->call, ROLE_DIRFD, &dirfd);
+	if (!call_arg(r->call, ROLE_DIRFD, &dirfd))
+		dirfd = (uint64_t)AT_FDCWD;
 	if (!text[0] && !(r->flags & AT_EMPTY_PATH))
 		return -ENOENT;
 	if (text[0] != '/') {
@@ -510,7 +521,7 @@ static bool same_loader(const struct program *p, const struct startup *s)
 	       strcmp(path, p->loader->place.canon) == 0;
 }
 
-bool program_matches(const struct program *p, const struct startup *s)
+bool program_same(const struct program *p, const struct startup *s)
 {
 	const struct program_file *f = program_image(p);
 

@@ -3,7 +3,7 @@
  * what a dynamic loader that is used as a program would run.
  *
  * All of it is found by wary from copies; what the kernel then loaded is
- * compared with it at the exec stop (program_matches).
+ * compared with it at the exec stop (program_same).
  */
 #ifndef WARY_ANSWER_PROGRAM_H
 #define WARY_ANSWER_PROGRAM_H
@@ -57,9 +57,9 @@ must_check int program_resolve(struct request *r, struct program *p);
  * Returns 0 or -ERR_NOMEM. */
 must_check int program_facts(struct request *r, const struct program *p);
 
-/** program_matches: whether the program at its exec stop is the one that was
+/** program_same: whether the program at its exec stop is the one that was
  * judged: image, loader, arguments. */
-bool program_matches(const struct program *p, const struct startup *s);
+bool program_same(const struct program *p, const struct startup *s);
 
 /** program_identity: what the new image is for rules with by: the script, if
  * #! started one, else the image; argv counts from after it.  An env(1) that

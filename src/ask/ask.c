@@ -558,3 +558,8 @@ enum ask_answer ask_put(struct ask *a, const struct ask_question *q, struct ask_
 	wake(a);
 	return answer;
 }
+
+pid_t ask_pid(const struct ask *a)
+{
+	return a ? a->asker.pid : 0;
+}

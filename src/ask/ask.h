@@ -98,6 +98,10 @@ must_check enum ask_answer ask_put(struct ask *a, const struct ask_question *q,
 /** ask_is_terminal: whether there is a terminal to ask on. */
 bool ask_is_terminal(const struct ask *a);
 
+/** ask_pid: the asker's process, a child of wary's that is not of the tree; 0:
+ * none. */
+pid_t ask_pid(const struct ask *a);
+
 /** ask_stop: answers what is still open with no, ends the asker, restores the
  * terminal, removes the socket, frees @a. NULL is fine. */
 void ask_stop(struct ask *a);

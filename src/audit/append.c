@@ -1,4 +1,5 @@
 /* The statements of a batch: rows into the store. */
+#include "audit/bind.h"
 #include "audit/columns.h"
 #include "audit/store_sql.h"
 
@@ -13,14 +14,28 @@ static const char *const texts[] = {
 			   " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_SIGNER] = "INSERT INTO signer VALUES (NULL,?,?,?,?,?)",
 	[SQL_SESSION] = "INSERT INTO session VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[SQL_SESSION_SOURCE] = "INSERT INTO session_source VALUES (NULL,?,?,?,?,?)",
-	[SQL_SOURCE] = "INSERT INTO source SELECT NULL, ?1, ?2"
-		       " WHERE NOT EXISTS (SELECT 1 FROM source WHERE sha256 = ?1)",
+	[SQL_SESSION_SOURCE] = "INSERT INTO session_source VALUES (?,?,?,?,?,?)",
+	[SQL_SOURCE] = "INSERT INTO source SELECT ?1, ?2, ?3"
+		       " WHERE NOT EXISTS (SELECT 1 FROM source WHERE id = ?1)",
 	[SQL_LAST_CHECKPOINT] =
 		"SELECT " COLUMNS_CHECKPOINT COLUMNS_CHECKPOINT_FROM " ORDER BY c.id DESC LIMIT 1",
 	[SQL_SIGNER_FIND] = "SELECT id FROM signer WHERE public = ?",
 	[SQL_SESSION_NEXT] = "SELECT 1 + max(coalesce((SELECT max(id) FROM session), 0),"
 			     " coalesce((SELECT max(session) FROM tombstone), 0))",
+	[SQL_SESSION_FIND] =
+		"SELECT s.id, s.opened_us, s.mono_us, k.session IS NOT NULL, c.chain, c.journal,"
+		" c.first_seq + c.events FROM session s"
+		" LEFT JOIN closing k ON k.session = s.id"
+		" JOIN checkpoint c ON c.id ="
+		" (SELECT max(id) FROM checkpoint WHERE session = s.id) WHERE s.uuid = ?",
+	[SQL_SESSION_COUNTS] =
+		"SELECT coalesce(sum(a.kind = 'decision'), 0),"
+		" coalesce(sum(a.kind = 'decision' AND a.answer <> 'allow'), 0),"
+		" coalesce(sum(a.kind = 'question'), 0), coalesce(sum(a.kind = 'grant'), 0)"
+		" FROM checkpoint c CROSS JOIN event e"
+		" ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1"
+		" JOIN act a ON a.id = e.act WHERE c.session = ?",
+	[SQL_CLOSING_FIND] = "SELECT session FROM closing WHERE session = ?",
 	[SQL_SESSION_NAMED] = "SELECT 1 FROM session WHERE name = ?1"
 			      " UNION ALL SELECT 1 FROM tombstone WHERE name = ?1",
 };
@@ -31,70 +46,10 @@ const char *store_sql_text(enum store_sql which)
 	return texts[which];
 }
 
-/* A statement being bound; the first failure stays. */
-struct binding {
-	sqlite3_stmt *stmt;
-	int at;
-	bool failed;
-};
-
-static void bind_int(struct binding *b, int64_t v)
-{
-	b->failed |= sqlite3_bind_int64(b->stmt, b->at++, v) != SQLITE_OK;
-}
-
-static void bind_id(struct binding *b, uint64_t v)
-{
-	bind_int(b, (int64_t)v);
-}
-
-static void bind_null(struct binding *b)
-{
-	b->failed |= sqlite3_bind_null(b->stmt, b->at++) != SQLITE_OK;
-}
-
-static void bind_blob(struct binding *b, const void *bytes, size_t len_bytes)
-{
-	b->failed |=
-		sqlite3_bind_blob64(b->stmt, b->at++, bytes, len_bytes, SQLITE_STATIC) != SQLITE_OK;
-}
-
-/* Text where it is valid UTF-8, so that every reader of SQLite can take it. */
-static void bind_text(struct binding *b, const struct rows_text *t)
-{
-	const char *bytes = t->len_bytes ? t->bytes : "";
-
-	if (columns_is_text(t))
-		b->failed |= sqlite3_bind_text64(b->stmt, b->at++, bytes, t->len_bytes,
-		                                 SQLITE_STATIC, SQLITE_UTF8) != SQLITE_OK;
-	else
-		bind_blob(b, bytes, t->len_bytes);
-}
-
-static void bind_word(struct binding *b, const char *word)
-{
-	b->failed |= sqlite3_bind_text(b->stmt, b->at++, word, -1, SQLITE_STATIC) != SQLITE_OK;
-}
-
-static int finish(struct binding *b)
-{
-	if (b->failed) {
-		sqlite3_reset(b->stmt);
-		return -ERR_NOMEM;
-	}
-	return store_insert(b->stmt);
-}
-
-static int start(struct store *s, enum store_sql which, struct binding *b)
-{
-	*b = (struct binding){.at = 1};
-	return store_sql(s, which, &b->stmt);
-}
-
 int store_put_string(struct store *s, const struct rows_string *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_STRING, &b);
+	int err = bind_start(s, SQL_STRING, &b);
 
 	if (err)
 		return err;
@@ -102,13 +57,13 @@ int store_put_string(struct store *s, const struct rows_string *row, int64_t mar
 	bind_id(&b, row->prefix);
 	bind_text(&b, &row->text);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_actor(struct store *s, const struct rows_actor *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_ACTOR, &b);
+	int err = bind_start(s, SQL_ACTOR, &b);
 
 	if (err)
 		return err;
@@ -119,13 +74,13 @@ int store_put_actor(struct store *s, const struct rows_actor *row, int64_t mark)
 	bind_int(&b, row->uid);
 	bind_id(&b, row->program);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_act(struct store *s, const struct rows_act *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_ACT, &b);
+	int err = bind_start(s, SQL_ACT, &b);
 
 	if (err)
 		return err;
@@ -140,13 +95,13 @@ int store_put_act(struct store *s, const struct rows_act *row, int64_t mark)
 	bind_id(&b, row->rule_line);
 	bind_id(&b, row->rule_text);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_detail(struct store *s, const struct rows_detail *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_DETAIL, &b);
+	int err = bind_start(s, SQL_DETAIL, &b);
 
 	if (err)
 		return err;
@@ -161,13 +116,13 @@ int store_put_detail(struct store *s, const struct rows_detail *row, int64_t mar
 		bind_null(&b);
 	bind_int(&b, row->reason);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_event(struct store *s, const struct rows_event *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_EVENT, &b);
+	int err = bind_start(s, SQL_EVENT, &b);
 
 	if (err)
 		return err;
@@ -183,13 +138,13 @@ int store_put_event(struct store *s, const struct rows_event *row, int64_t mark)
 	else
 		bind_null(&b);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_closing(struct store *s, const struct rows_closing *row, int64_t mark)
 {
 	struct binding b;
-	int err = start(s, SQL_CLOSING, &b);
+	int err = bind_start(s, SQL_CLOSING, &b);
 
 	if (err)
 		return err;
@@ -203,13 +158,13 @@ int store_put_closing(struct store *s, const struct rows_closing *row, int64_t m
 	bind_id(&b, row->grants);
 	bind_id(&b, row->dropped);
 	bind_int(&b, mark);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_checkpoint(struct store *s, const struct rows_checkpoint *row)
 {
 	struct binding b;
-	int err = start(s, SQL_CHECKPOINT, &b);
+	int err = bind_start(s, SQL_CHECKPOINT, &b);
 
 	if (err)
 		return err;
@@ -232,13 +187,13 @@ int store_put_checkpoint(struct store *s, const struct rows_checkpoint *row)
 	bind_blob(&b, row->root, sizeof row->root);
 	bind_id(&b, row->signer);
 	bind_blob(&b, row->signature, sizeof row->signature);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_signer(struct store *s, struct rows_signer *row)
 {
 	struct binding b;
-	int err = start(s, SQL_SIGNER, &b);
+	int err = bind_start(s, SQL_SIGNER, &b);
 
 	if (err)
 		return err;
@@ -247,7 +202,7 @@ int store_put_signer(struct store *s, struct rows_signer *row)
 	bind_id(&b, row->certified_by);
 	bind_blob(&b, row->certificate, sizeof row->certificate);
 	bind_id(&b, row->at_us);
-	err = finish(&b);
+	err = bind_finish(&b);
 	if (!err)
 		row->id = (uint64_t)sqlite3_last_insert_rowid(s->db);
 	return err;
@@ -258,23 +213,25 @@ static int put_source(struct store *s, const struct rows_opening *row, uint32_t 
 {
 	const struct rows_source *source = &row->sources[i];
 	struct binding b;
-	int err = start(s, SQL_SOURCE, &b);
+	int err = bind_start(s, SQL_SOURCE, &b);
 
 	if (err)
 		return err;
+	bind_id(&b, rows_source_id(source->sha256));
 	bind_blob(&b, source->sha256, sizeof source->sha256);
 	bind_text(&b, text);
-	err = finish(&b);
+	err = bind_finish(&b);
 	if (!err)
-		err = start(s, SQL_SESSION_SOURCE, &b);
+		err = bind_start(s, SQL_SESSION_SOURCE, &b);
 	if (err)
 		return err;
+	bind_id(&b, rows_session_source_id(row->id, i + 1));
 	bind_id(&b, row->id);
 	bind_int(&b, (int64_t)i + 1);
 	bind_text(&b, &source->name);
 	bind_text(&b, &source->path);
 	bind_blob(&b, source->sha256, sizeof source->sha256);
-	return finish(&b);
+	return bind_finish(&b);
 }
 
 int store_put_session(struct store *s, const struct rows_opening *row, uint64_t signer,
@@ -283,7 +240,7 @@ int store_put_session(struct store *s, const struct rows_opening *row, uint64_t 
 	const struct rows_text *const parts[] = {&row->argv, &row->cwd,    &row->user,
 	                                         &row->host, &row->kernel, &row->version};
 	struct binding b;
-	int err = start(s, SQL_SESSION, &b);
+	int err = bind_start(s, SQL_SESSION, &b);
 
 	if (err)
 		return err;
@@ -296,100 +253,8 @@ int store_put_session(struct store *s, const struct rows_opening *row, uint64_t 
 		bind_text(&b, parts[i]);
 	bind_int(&b, row->uid);
 	bind_id(&b, signer);
-	err = finish(&b);
+	err = bind_finish(&b);
 	for (uint32_t i = 0; !err && i < row->sources_n; i++)
 		err = put_source(s, row, i, &source_texts[i]);
-	return err;
-}
-
-/* Runs a statement that has at most one row. */
-static int one_row(struct binding *b, bool *there)
-{
-	if (b->failed)
-		return -ERR_NOMEM;
-	return store_step(b->stmt, there);
-}
-
-static int last_checkpoint(struct store *s, struct rows_checkpoint *last)
-{
-	struct binding b;
-	bool there = false;
-	int err = start(s, SQL_LAST_CHECKPOINT, &b);
-
-	if (!err)
-		err = one_row(&b, &there);
-	if (err)
-		return err;
-	if (there) {
-		struct columns c = columns_of(b.stmt);
-
-		columns_checkpoint(&c, last);
-		if (c.wrong)
-			err = -ERR_DAMAGED;
-		sqlite3_reset(b.stmt);
-	} else {
-		*last = (struct rows_checkpoint){0};
-		for (unsigned t = 0; t < ROWS_TABLES; t++)
-			last->range[t].first = 1;
-	}
-	return err;
-}
-
-int store_begin(struct store *s, struct rows_checkpoint *last)
-{
-	int rc = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	int err = store_code(rc);
-
-	if (err)
-		return err;
-	err = last_checkpoint(s, last);
-	if (err)
-		store_rollback(s);
-	return err;
-}
-
-static int one_id(struct binding *b, uint64_t *out)
-{
-	bool there = false;
-	int err = one_row(b, &there);
-
-	if (err)
-		return err;
-	*out = there ? (uint64_t)sqlite3_column_int64(b->stmt, 0) : 0;
-	sqlite3_reset(b->stmt);
-	return 0;
-}
-
-int store_signer_find(struct store *s, const uint8_t *public_key, uint64_t *id)
-{
-	struct binding b;
-	int err = start(s, SQL_SIGNER_FIND, &b);
-
-	if (err)
-		return err;
-	bind_blob(&b, public_key, ROWS_KEY_BYTES);
-	return one_id(&b, id);
-}
-
-int store_session_next(struct store *s, uint64_t *id)
-{
-	struct binding b;
-	int err = start(s, SQL_SESSION_NEXT, &b);
-
-	return err ? err : one_id(&b, id);
-}
-
-int store_session_named(struct store *s, const char *name, bool *yes)
-{
-	struct binding b;
-	uint64_t found = 0;
-	int err = start(s, SQL_SESSION_NAMED, &b);
-
-	if (err)
-		return err;
-	bind_word(&b, name);
-	err = one_id(&b, &found);
-	if (!err)
-		*yes = found != 0;
 	return err;
 }

@@ -1,3 +1,4 @@
+#include "audit/anchor.h"
 #include "audit/batch_inside.h"
 
 #include "base/clock.h"
@@ -166,8 +167,10 @@ static int entry_outcome(struct batch *b, uint64_t index, const struct journal_e
 	if (e->head.len_bytes != sizeof o)
 		return -ERR_FORMAT;
 	memcpy(&o, e->body, sizeof o);
-	if (!w->used || w->intent != o.intent)
-		return index < b->who.journal ? 0 : -ERR_FORMAT;
+	if (!w->used || w->intent != o.intent) {
+		b->orphans += index >= b->who.journal;
+		return index < b->who.journal || b->who.recovered ? 0 : -ERR_FORMAT;
+	}
 	w->used = false;
 	if (index < b->who.journal)
 		return 0;
@@ -213,6 +216,16 @@ int batch_entry(struct batch *b, uint64_t index, const struct journal_entry *e)
 bool batch_full(const struct batch *b)
 {
 	return b->point.range[ROWS_EVENTS].count >= BATCH_EVENTS_MAX;
+}
+
+int batch_event(struct batch *b, const struct record *r, int64_t result)
+{
+	return batch_put_event(b, r, r->head.mono_ns, true, result);
+}
+
+uint64_t batch_orphans(const struct batch *b)
+{
+	return b->orphans;
 }
 
 int batch_unknown(struct batch *b)
@@ -379,6 +392,12 @@ const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *
 void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index)
 {
 	b->waiting[slot].home = index;
+}
+
+int batch_anchor(const struct batch *b, struct anchor *out)
+{
+	out->checkpoint = b->point.id;
+	return chain_checkpoint_hash(&b->point, &out->hash);
 }
 
 void batch_totals(const struct batch *b, struct batch_totals *out)

@@ -56,8 +56,16 @@ must_check int batch_entry(struct batch *b, uint64_t index, const struct journal
 /** batch_full: whether it should be committed before the next entry. */
 bool batch_full(const struct batch *b);
 
-/** batch_unknown: makes rows with an unknown result of all intents that still
- * wait; for the end of a session. */
+/** batch_event: a row that did not come from the journal. */
+struct record;
+must_check int batch_event(struct batch *b, const struct record *r, int64_t result);
+
+/** batch_orphans: outcomes whose intent was lost, in recovery; elsewhere that
+ * is -ERR_FORMAT. */
+uint64_t batch_orphans(const struct batch *b);
+
+/** batch_unknown: makes rows with an unknown result of the intents that still
+ * wait, as many as this batch takes; for the end of a session. */
 must_check int batch_unknown(struct batch *b);
 
 /** batch_opening: puts the session's first record into this batch. */
@@ -80,6 +88,10 @@ uint64_t batch_waiting_oldest(const struct batch *b, uint16_t *slot);
 const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes);
 /** batch_waiting_moved: the intent now lies at @index too. */
 void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index);
+
+/** batch_anchor: the last checkpoint that was committed. */
+struct anchor;
+must_check int batch_anchor(const struct batch *b, struct anchor *out);
 
 /** batch_totals: what the rows so far count, from batch_new on. */
 void batch_totals(const struct batch *b, struct batch_totals *out);

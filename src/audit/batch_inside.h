@@ -31,6 +31,7 @@ struct batch {
 	struct batch_waiting *waiting; /* BATCH_SLOTS */
 	unsigned slots;                /* as many as have ever been used */
 	struct batch_totals totals;
+	uint64_t orphans;
 	/* The batch under way. */
 	struct rows_checkpoint point;
 	struct chain_hash chain;

@@ -234,8 +234,10 @@ int batch_put_event(struct batch *b, const struct record *r, uint64_t end_ns, bo
 		.known = known,
 		.result = known ? result : 0,
 	};
-	int err = actor_id(b, r, &row.actor);
+	int err;
 
+	invariant(!batch_full(b));
+	err = actor_id(b, r, &row.actor);
 	if (!err)
 		err = act_id(b, r, &row.act);
 	if (!err)

@@ -26,6 +26,15 @@ unsigned signer_role_find(const char *word)
 	return 0;
 }
 
+uint64_t rows_source_id(const uint8_t sha256[32])
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		v |= (uint64_t)sha256[i] << (8 * i);
+	return v & INT64_MAX;
+}
+
 static void put_u32(uint8_t *out, uint32_t v)
 {
 	for (unsigned i = 0; i < 4; i++)

@@ -1,9 +1,321 @@
 #include "audit/recover.h"
 
+#include "audit/batch.h"
+#include "audit/head.h"
+#include "audit/record.h"
+#include "audit/replay.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+/* One dead session. */
+struct recovery {
+	struct store *store;
+	const struct keys *machine;
+	struct replay *replay;
+	struct store_session session;
+	struct keys *key;
+	struct rows_signer signer;
+	struct batch *batch;
+	struct rows_closing closing;
+	uint64_t unreadable; /* entries that verify but are of no known form */
+};
+
+static int make_signer(struct recovery *r, const uint8_t *uuid)
+{
+	int err = keys_new(&r->key);
+
+	if (err)
+		return err;
+	r->signer = (struct rows_signer){
+		.role = SIGNER_RECOVERY,
+		.at_us = clock_wall_ns() / 1000,
+	};
+	memcpy(r->signer.public_key, r->key->public_key, sizeof r->signer.public_key);
+	return chain_certificate_sign(&r->signer, uuid, r->machine->secret);
+}
+
+static int make_batch(struct recovery *r, const uint8_t *uuid)
+{
+	struct batch_identity who = {
+		.session = r->session.id,
+		.opened_us = r->session.opened_us,
+		.mono_us = r->session.mono_us,
+		.key = r->key,
+		.next_seq = r->session.next_seq,
+		.journal = r->session.journal,
+		.recovered = true,
+	};
+
+	memcpy(who.uuid, uuid, sizeof who.uuid);
+	memcpy(who.chain.bytes, r->session.chain, sizeof who.chain.bytes);
+	return batch_new(r->store, &who, &r->batch);
+}
+
+/* The recovery's key, in the first of its batches. */
+static int put_signer(struct recovery *r)
+{
+	int err = store_signer_find(r->store, r->machine->public_key, &r->signer.certified_by);
+
+	if (!err && !r->signer.certified_by)
+		return -ERR_DAMAGED; /* the session's own key was certified by it */
+	if (!err)
+		err = store_put_signer(r->store, &r->signer);
+	if (!err)
+		batch_identify(r->batch, r->session.id, r->signer.id);
+	return err;
+}
+
+/* Feeds one batch. @done: set where the journal has no more. */
+static int feed(struct recovery *r, bool *done)
+{
+	while (!batch_full(r->batch)) {
+		struct journal_entry e;
+		uint64_t index = 0;
+		bool there = false;
+		int err = replay_next(r->replay, &index, &e, &there);
+
+		if (err)
+			return err;
+		if (!there) {
+			*done = true;
+			return 0;
+		}
+		err = batch_entry(r->batch, index, &e);
+		if (err == -ERR_FORMAT)
+			r->unreadable++;
+		else if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What the recovery itself has to say. */
+static int put_summary(struct recovery *r, uint64_t lost)
+{
+	char text[128];
+	struct audit_event e = {
+		.kind = AUDIT_SESSION,
+		.class = CLASS_SYSCALL,
+		.answer = ANSWER_ALLOW,
+		.object = "recovered",
+		.object2 = text,
+	};
+	struct record record;
+	int err;
+
+	snprintf(text, sizeof text, "%llu entries of the journal lost", (unsigned long long)lost);
+	err = record_from_event(&record, &e, NULL);
+	if (err)
+		return err;
+	record.head.mono_ns = clock_mono_ns();
+	return batch_event(r->batch, &record, 0);
+}
+
+static int seal(struct recovery *r)
+{
+	struct batch_totals totals;
+	uint64_t lost = replay_lost(r->replay) + r->unreadable + batch_orphans(r->batch);
+	int err = put_summary(r, lost);
+
+	batch_totals(r->batch, &totals);
+	r->closing.decisions += totals.decisions;
+	r->closing.refused += totals.refused;
+	r->closing.asked += totals.asked;
+	r->closing.grants += totals.grants;
+	r->closing.status = -1;
+	r->closing.reason = (struct rows_text){"recovered", strlen("recovered")};
+	return err ? err : batch_close(r->batch, &r->closing);
+}
+
+/* One batch. @sealed: set where it was the last. */
+static int fill(struct recovery *r, bool *sealed)
+{
+	bool done = false;
+	int err = r->signer.id ? 0 : put_signer(r);
+
+	if (!err)
+		err = feed(r, &done);
+	if (!err && done)
+		err = batch_unknown(r->batch);
+	*sealed = !err && done && !batch_full(r->batch);
+	return *sealed ? seal(r) : err;
+}
+
+static int run(struct recovery *r)
+{
+	struct anchor seen;
+	bool sealed = false;
+	int err = store_session_counts(r->store, r->session.id, &r->closing);
+
+	while (!err && !sealed) {
+		err = batch_begin(r->batch);
+		if (err)
+			return err;
+		err = fill(r, &sealed);
+		if (err)
+			batch_rollback(r->batch);
+		else
+			err = batch_commit(r->batch);
+	}
+	if (!err)
+		err = batch_anchor(r->batch, &seen);
+	return err ? err : head_write(store_path(r->store), &seen);
+}
+
+/* Returns 0 where the journal is of no more use, 1 where it must be kept. */
+static int recover_journal(struct store *s, const struct keys *machine, int fd, const char **why)
+{
+	struct recovery r = {.store = s, .machine = machine};
+	uint8_t seal_key[32];
+	bool there = false;
+	const uint8_t *uuid;
+	int err;
+
+	keys_seal_key(machine, seal_key);
+	err = replay_open(fd, seal_key, &r.replay);
+	sodium_memzero(seal_key, sizeof seal_key);
+	if (err == -ERR_NOTFOUND)
+		return 0;
+	if (err == -ERR_CRYPTO) {
+		*why = "it was made with another machine's key";
+		return 1;
+	}
+	if (err)
+		return err;
+	uuid = replay_header(r.replay)->uuid;
+	err = store_session_find(s, uuid, &r.session, &there);
+	if (!err && there && !r.session.closed) {
+		err = make_signer(&r, uuid);
+		if (!err)
+			err = make_batch(&r, uuid);
+		if (!err)
+			err = run(&r);
+	} else if (!err && !there) {
+		*why = "its session is not in the record";
+		err = 1;
+	}
+	batch_free(r.batch);
+	keys_free(r.key);
+	replay_free(r.replay);
+	return err;
+}
+
+/* Out of the way of the next start, and kept for whoever looks into it. */
+static void set_aside(int folder_fd, const char *name, const char *why)
+{
+	char aside[96];
+
+	snprintf(aside, sizeof aside, "kept-%.64s", name);
+	if (renameat(folder_fd, name, folder_fd, aside) == 0)
+		log_error("the journal of a session that died cannot be recovered: %s; it was "
+		          "kept as %s beside the record",
+		          why, aside);
+}
+
+static bool is_journal_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 2 * (size_t)ROWS_UUID_BYTES &&
+	       !name[2 * ROWS_UUID_BYTES];
+}
+
+static int recover_file(struct store *s, const struct keys *machine, int folder_fd,
+                        const char *name)
+{
+	auto_fd fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const char *why = NULL;
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -ERR_PERM;
+	/* Held by its session as long as that lives, or by another recovery. */
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK ? 0 : -ERR_SYS;
+	if (fstat(fd, &st) != 0)
+		return -ERR_SYS;
+	if (!S_ISREG(st.st_mode) || !st.st_nlink)
+		return 0;
+	err = recover_journal(s, machine, fd, &why);
+	if (err == 1) {
+		set_aside(folder_fd, name, why);
+		return 0;
+	}
+	if (!err && unlinkat(folder_fd, name, 0) != 0 && errno != ENOENT)
+		return -ERR_PERM;
+	return err;
+}
+
+static int explain(int err, const char *path, char **why)
+{
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, "the journal of a session that died cannot be recovered into ");
+	text_printable(&b, path, strlen(path), 0);
+	buf_fmt(&b, ": %s", err_text(err));
+	*why = buf_take(&b);
+	return err;
+}
+
 int recover_all(struct store *s, const struct keys *machine, char **why)
 {
-	(void)s;
-	(void)machine;
-	(void)why;
-	return 0;
+	auto_buf folder = BUF_INIT;
+	const struct dirent *d;
+	DIR *dir;
+	int err = 0;
+
+	buf_fmt(&folder, "%s.live", store_path(s));
+	if (!buf_text(&folder))
+		return -ERR_NOMEM;
+	dir = opendir(folder.data);
+	if (!dir)
+		return errno == ENOENT ? 0 : explain(-ERR_PERM, folder.data, why);
+	while (!err && (d = readdir(dir)))
+		if (is_journal_name(d->d_name))
+			err = recover_file(s, machine, dirfd(dir), d->d_name);
+	closedir(dir);
+	return err ? explain(err, store_path(s), why) : 0;
+}
+
+static bool any_journal(const char *db)
+{
+	auto_buf folder = BUF_INIT;
+	const struct dirent *d;
+	bool any = false;
+	DIR *dir;
+
+	buf_fmt(&folder, "%s.live", db);
+	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
+	while (dir && !any && (d = readdir(dir)))
+		any = is_journal_name(d->d_name);
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+int recover_store(const char *db, char **why)
+{
+	struct keys *machine = NULL;
+	struct store *s = NULL;
+	int err;
+
+	*why = NULL;
+	if (!any_journal(db))
+		return 0;
+	err = keys_machine(false, &machine, why);
+	if (!err)
+		err = store_open(db, STORE_WRITE, &s, why);
+	if (!err)
+		err = recover_all(s, machine, why);
+	store_close(s);
+	keys_free(machine);
+	return err;
 }

@@ -13,4 +13,9 @@
  * Returns 0, or what failed; the journals that were not recovered stay. */
 must_check int recover_all(struct store *s, const struct keys *machine, char **why);
 
+/** recover_store: the same for a store that is not open; does nothing where
+ * there is no journal, no machine key, or it is not to be written.
+ * @why: as for recover_all. */
+must_check int recover_store(const char *db, char **why);
+
 #endif

@@ -24,6 +24,16 @@ struct rows_source {
 	uint8_t sha256[32];
 };
 
+#define ROWS_SOURCES_MAX 64
+
+/** rows_source_id: the id of a policy's text: of its hash. */
+uint64_t rows_source_id(const uint8_t sha256[32]);
+/** rows_session_source_id: @place from 1 to ROWS_SOURCES_MAX. */
+static inline uint64_t rows_session_source_id(uint64_t session, uint32_t place)
+{
+	return session * 256 + place;
+}
+
 struct rows_opening {
 	uint8_t uuid[ROWS_UUID_BYTES];
 	uint64_t id;

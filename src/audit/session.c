@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#define SOURCES_MAX 64
 #define NAME_MIN_DIGITS 4
 
 static int say(struct audit *a, int err, const char *what)
@@ -211,13 +210,13 @@ static int open_session(struct audit *a, const struct audit_session *s)
 		.key = a->key,
 		.next_seq = 1,
 	};
-	struct rows_source sources[SOURCES_MAX];
-	struct rows_text texts[SOURCES_MAX];
+	struct rows_source sources[ROWS_SOURCES_MAX];
+	struct rows_text texts[ROWS_SOURCES_MAX];
 	struct rows_opening o = {.sources = sources, .sources_n = (uint32_t)s->sources_n};
 	auto_buf argv = BUF_INIT;
 	int err;
 
-	if (s->sources_n > SOURCES_MAX)
+	if (s->sources_n > ROWS_SOURCES_MAX)
 		return -ERR_BOUND;
 	for (size_t i = 0; i < s->sources_n; i++) {
 		sources[i].name = text_of(s->sources[i].name);

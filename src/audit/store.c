@@ -1,6 +1,7 @@
 #include "audit/store.h"
 
 #include "audit/folder.h"
+#include "audit/head.h"
 #include "audit/schema.h"
 #include "audit/store_sql.h"
 #include "base/own.h"
@@ -108,6 +109,9 @@ static int create(struct store *s)
 		         SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 		err = exec(s, sql);
 	}
+	/* What an earlier store of this name had seen is not this one's. */
+	if (!err && !there)
+		head_forget(s->path);
 	if (!err)
 		err = exec(s, "COMMIT");
 	if (err)
@@ -133,7 +137,7 @@ static int check(struct store *s, enum store_mode mode, const char **detail)
 		return create(s);
 	if (id != SCHEMA_APPLICATION_ID) {
 		*detail = "it is a database, but not a record of wary";
-		return -ERR_DAMAGED;
+		return -ERR_FORMAT;
 	}
 	if (version != SCHEMA_VERSION) {
 		*detail = version > SCHEMA_VERSION ? "it was made by a newer version of wary"

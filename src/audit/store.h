@@ -21,8 +21,8 @@ enum store_mode {
 
 /** store_open: opens a store and checks that it is one of this version.
  * @why: set on failure to a sentence for people; free(3).
- * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FULL,
- * -ERR_NOTFOUND, -ERR_BUSY, -ERR_SYS. Blocks while another creates it. */
+ * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FORMAT
+ * (a database of something else), -ERR_FULL, -ERR_NOTFOUND, -ERR_BUSY, -ERR_SYS. Blocks while another creates it. */
 must_check int store_open(const char *path, enum store_mode mode, struct store **out, char **why);
 void store_close(struct store *s);
 
@@ -38,6 +38,9 @@ must_check int store_calm(struct store *s, enum store_calm how);
 sqlite3 *store_db(struct store *s);
 /** store_path: as given to store_open. */
 const char *store_path(const struct store *s);
+
+/** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
+int store_code(int rc);
 
 /** store_why: what SQLite said last, for people; valid until the next call. */
 const char *store_why(const struct store *s);
@@ -72,5 +75,21 @@ must_check int store_signer_find(struct store *s, const uint8_t *public_key, uin
 must_check int store_session_next(struct store *s, uint64_t *id);
 /** store_session_named: whether a session has this name. */
 must_check int store_session_named(struct store *s, const char *name, bool *yes);
+
+/* What a store knows of a session that is to be continued. */
+struct store_session {
+	uint64_t id, opened_us, mono_us;
+	bool closed;
+	uint8_t chain[ROWS_HASH_BYTES];
+	uint64_t journal, next_seq;
+};
+/** store_session_find: by uuid. */
+must_check int store_session_find(struct store *s, const uint8_t *uuid, struct store_session *out,
+                                  bool *there);
+/** store_closing: the closing record of a session. */
+must_check int store_closing(struct store *s, uint64_t session, bool *there);
+/** store_session_counts: sets decisions, refused, asked, grants from the rows;
+ * reads all rows of the session. */
+must_check int store_session_counts(struct store *s, uint64_t session, struct rows_closing *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Inside the store: its statements.  For store.c, append.c only. */
+/* Inside the store: its statements.  For store.c, append.c, lookup.c, bind.c only. */
 #ifndef WARY_AUDIT_STORE_SQL_H
 #define WARY_AUDIT_STORE_SQL_H
 
@@ -20,6 +20,9 @@ enum store_sql {
 	SQL_LAST_CHECKPOINT,
 	SQL_SIGNER_FIND,
 	SQL_SESSION_NEXT,
+	SQL_SESSION_FIND,
+	SQL_SESSION_COUNTS,
+	SQL_CLOSING_FIND,
 	SQL_SESSION_NAMED,
 	STORE_SQL_COUNT
 };
@@ -29,9 +32,6 @@ struct store {
 	char *path;
 	sqlite3_stmt *stmt[STORE_SQL_COUNT];
 };
-
-/** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
-int store_code(int rc);
 
 const char *store_sql_text(enum store_sql which);
 

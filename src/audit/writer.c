@@ -1,6 +1,7 @@
 /* The writer's thread: from the journal into the store, in group commits. */
 #include "audit/audit_inside.h"
 
+#include "audit/head.h"
 #include "base/clock.h"
 
 #include <signal.h>
@@ -101,35 +102,47 @@ static int drain(struct audit *a)
 static int seal(struct audit *a)
 {
 	struct batch_totals totals;
-	/* What no worker has finished when the session ends. */
-	int err = batch_unknown(a->batch);
 
 	batch_totals(a->batch, &totals);
 	a->closing.decisions = totals.decisions;
 	a->closing.refused = totals.refused;
 	a->closing.asked = totals.asked;
 	a->closing.grants = totals.grants;
-	if (!err)
-		err = batch_close(a->batch, &a->closing);
+	return batch_close(a->batch, &a->closing);
+}
+
+/* One of the last batches. @sealed: set where it was the very last. */
+static int finish(struct audit *a, bool *sealed)
+{
+	int err = feed(a);
+
+	if (err)
+		return err;
+	/* What no worker has finished when the session ends. */
+	if (!batch_full(a->batch))
+		err = batch_unknown(a->batch);
+	*sealed = !err && !batch_full(a->batch);
+	if (*sealed)
+		err = seal(a);
 	if (err)
 		batch_rollback(a->batch);
-	return err;
+	return err ? err : batch_commit(a->batch);
 }
 
 static int end_session(struct audit *a)
 {
-	bool last;
+	struct anchor seen;
+	bool sealed = false;
 	int err = store_calm(a->store, STORE_ENDING);
 
-	do {
-		if (!err)
-			err = feed(a);
-		last = !err && !batch_full(a->batch);
-		if (last)
-			err = seal(a);
-		if (!err)
-			err = batch_commit(a->batch);
-	} while (!err && !last);
+	while (!err && !sealed)
+		err = finish(a, &sealed);
+	/* The head comes before the journal goes: a store whose log is lost in
+	 * between is still told from one that never had it. */
+	if (!err)
+		err = batch_anchor(a->batch, &seen);
+	if (!err)
+		err = head_write(a->db, &seen);
 	return err ? err : journal_remove(a->journal);
 }
 

@@ -1,10 +1,104 @@
+#include "cmd/audit.h"
+
+#include "audit/keys.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct audit_command commands[] = {
+	{"sessions", "[--db FILE] [--json]", "the sessions on record", audit_sessions},
+	{"log",
+         "[--session ID] [--verdict WORD] [--class WORD] [--path GLOB] [--since TIME] [--json] "
+         "[-f]",
+         "decisions, one a line", audit_log},
+	{"show", "SESSION", "what a session did, on one screen", audit_show},
+	{"verify", "[--db FILE] [--key FILE] [--anchor FILE]",
+         "whether the record is as it was written", audit_verify},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static const struct audit_command *command_of(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static void print_usage(FILE *out, const char *name)
+{
+	const struct audit_command *c = command_of(name);
+
+	fprintf(out, "usage: wary audit %s %s\n", name, c ? c->usage : "");
+	if (c)
+		fprintf(out, "       %s\n", c->summary);
+}
+
+int audit_usage(const char *name)
+{
+	print_usage(stderr, name);
+	return AUDIT_USAGE;
+}
+
+int audit_help(const char *name)
+{
+	print_usage(stdout, name);
+	return AUDIT_FINE;
+}
+
+int audit_store_path(const char *db, struct buf *out)
+{
+	const char *from_env = getenv("WARY_DB");
+
+	if (!db && from_env && *from_env)
+		db = from_env;
+	if (db) {
+		buf_str(out, db);
+		return 0;
+	}
+	if (keys_store_default(out) == 0)
+		return 0;
+	log_error("there is no home folder to look for the record in: name it with --db FILE");
+	return -ERR_NOTFOUND;
+}
+
+static int overview(FILE *out)
+{
+	fprintf(out, "usage: wary audit COMMAND …    the record: --db FILE, or WARY_DB\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	return out == stdout ? AUDIT_FINE : AUDIT_USAGE;
+}
+
+static int unknown(const char *word)
+{
+	const char *names[COMMANDS + 1] = {NULL};
+	const char *near;
+	char *shown = text_printable_str(word, 64);
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = text_nearest(word, names);
+	if (near)
+		log_error("audit: unknown command \"%s\": did you mean \"%s\"?", shown, near);
+	else
+		log_error("audit: unknown command \"%s\"", shown);
+	free(shown);
+	return overview(stderr);
+}
 
 int cmd_audit(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	log_error("audit: not built yet");
-	return CMD_FAILED;
+	const struct audit_command *c;
+
+	if (argc < 2)
+		return overview(stderr);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return overview(stdout);
+	c = command_of(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
 }

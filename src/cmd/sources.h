@@ -45,8 +45,8 @@ struct sources_item {
  * by name.  A part is a shipped policy that others include.
  * @out: sources_list_free().
  * Returns 0 or -ERR_NOMEM. */
-must_check int sources_list(const struct folders *f, const char *shipped,
-                            struct sources_item **out, size_t *count);
+must_check int sources_list(const struct folders *f, const char *shipped, struct sources_item **out,
+                            size_t *count);
 void sources_list_free(struct sources_item *items, size_t count);
 
 #endif

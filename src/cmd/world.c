@@ -46,6 +46,8 @@ struct world {
 	struct paths files;
 	char *name;
 	char *notice;
+	char *overlay_word; /* of world_overlay, or NULL */
+	struct trust_file overlay;
 };
 
 /* --- policy_world ----------------------------------------------------- */
@@ -98,6 +100,8 @@ static int world_read(void *ctx, const char *from_file, const char *word, char *
 	const struct trust_file *file = accepted(w, from_file, word);
 	bool of_project = from_file && w->project && trust_text(w->project, from_file);
 
+	if (!from_file && w->overlay_word && strcmp(word, w->overlay_word) == 0)
+		return give(&w->overlay, text, len_bytes, path);
 	if (file)
 		return give(file, text, len_bytes, path);
 	/* What an accepted policy includes was accepted with it, or does not
@@ -251,6 +255,11 @@ static int paths_take(struct paths *p, char *path)
 {
 	if (!path)
 		return -ERR_NOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(p->v[i], path) == 0) {
+			free(path);
+			return 0;
+		}
 	if (p->n == FLOOR_MAX) {
 		free(path);
 		return -ERR_BOUND;
@@ -340,13 +349,36 @@ int world_new(struct world **out)
 		err = -ERR_NOMEM;
 	err = err ? err : find_floor(w);
 	err = err ? err : find_resolvers(w);
-	err = err ? err : registry_new(w->folders.home, w->folders.config, environment, &w->registry);
+	err = err ? err
+	          : registry_new(w->folders.home, w->folders.config, environment, &w->registry);
 	if (err) {
 		world_free(w);
 		return err;
 	}
 	*out = w;
 	return 0;
+}
+
+static void drop_overlay(struct world *w)
+{
+	free(w->overlay_word);
+	free(w->overlay.path);
+	free(w->overlay.text);
+	w->overlay_word = NULL;
+	w->overlay = (struct trust_file){0};
+}
+
+int world_overlay(struct world *w, const char *word, const char *path, const char *text,
+                  size_t len_bytes)
+{
+	drop_overlay(w);
+	if (!word)
+		return 0;
+	w->overlay_word = strdup(word);
+	w->overlay.path = strdup(path);
+	w->overlay.text = strndup(text, len_bytes);
+	w->overlay.len_bytes = len_bytes;
+	return w->overlay_word && w->overlay.path && w->overlay.text ? 0 : -ERR_NOMEM;
 }
 
 static void forget_files(struct world *w)
@@ -365,6 +397,7 @@ void world_free(struct world *w)
 	if (!w)
 		return;
 	forget_files(w);
+	drop_overlay(w);
 	folders_free(&w->folders);
 	resolvers_free(w->resolvers);
 	registry_free(w->registry);
@@ -401,6 +434,12 @@ const char *world_notice(const struct world *w)
 }
 
 /* --- which policies --------------------------------------------------- */
+
+void world_disk(struct world *w)
+{
+	trust_free(w->project);
+	w->project = NULL;
+}
 
 static int add_word(struct world *w, const char *prefix, const char *word)
 {

@@ -45,6 +45,17 @@ struct world_want {
 must_check int world_files(struct world *w, const struct world_want *want,
                            const char *const **files);
 
+/** world_overlay: from now on @word, where a load is given it, stands for this
+ * text, whatever is on disk: a policy that is not written yet.
+ * @path: what it is called in messages.  A NULL @word ends it.
+ * Returns 0 or -ERR_NOMEM. */
+must_check int world_overlay(struct world *w, const char *word, const char *path, const char *text,
+                             size_t len_bytes);
+
+/** world_disk: from now on project policies are read as they are on disk, not
+ * as they were accepted: to look at one, never to run. */
+void world_disk(struct world *w);
+
 /** world_name: the name under which answers are kept ("default", "policy"…),
  * of the last world_files. */
 const char *world_name(const struct world *w);

@@ -30,7 +30,7 @@ bool arg_is(const struct arg *a, const char *list)
 		return false;
 	if (word_in(list, a->name, a->name_len))
 		return true;
-	return a->name_len >= SHORTENED_MIN && begins_word(list, a->name, a->name_len);
+	return !a->known && a->name_len >= SHORTENED_MIN && begins_word(list, a->name, a->name_len);
 }
 
 static const char *take(struct args *a)
@@ -58,11 +58,12 @@ static void next_long(struct args *a, const char *text, struct arg *out)
 
 	out->name = text;
 	out->name_len = len;
+	out->known = word_in(a->tool->long_values, text, len);
 	if (text[len] == '=') {
 		out->value = text + len + 1;
 		return;
 	}
-	if (word_in(a->tool->long_values, text, len)) {
+	if (out->known) {
 		out->value = take(a);
 	} else if (len >= SHORTENED_MIN && begins_word(a->tool->long_values, text, len) &&
 	           a->i < a->n && a->v[a->i][0] != '-') {

@@ -20,6 +20,7 @@ struct arg {
 	bool doubt;       /* …that may be an option's value */
 	const char *name; /* of an option, without dashes */
 	size_t name_len;
+	bool known;        /* …that the tool's table has as it is written */
 	const char *value; /* or NULL */
 };
 

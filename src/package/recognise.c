@@ -38,8 +38,9 @@ struct reading {
 	size_t words_n;
 	const char *named[64]; /* packages that options name */
 	size_t named_n;
-	bool named_replace; /* …in place of the first word */
-	unsigned files;
+	bool named_replace;           /* …in place of the first word */
+	const char *files[FILES_MAX]; /* requirements that were read */
+	size_t files_n;
 };
 
 /* ---- the world -------------------------------------------------------- */
@@ -81,10 +82,17 @@ static void read_requirements(void *ctx, const char *path)
 	struct reading *r = ctx;
 	auto_free char *text = NULL;
 
-	if (r->files++ >= FILES_MAX) {
+	for (size_t i = 0; i < r->files_n; i++)
+		if (strcmp(r->files[i], path) == 0)
+			return;
+	if (r->files_n == FILES_MAX) {
 		r->list->incomplete = true;
 		return;
 	}
+	r->files[r->files_n] = list_str(r->list, path);
+	if (!r->files[r->files_n])
+		return;
+	r->files_n++;
 	if (strstr(path, "://")) {
 		spec_parse(r->list, SPEC_PYTHON, path);
 		return;
@@ -236,17 +244,17 @@ static enum verb_kind group_kind(const struct reading *r, const char *group, siz
 	return v ? v->kind : VERB_NONE;
 }
 
-/* What the command does, and which word is its first operand.  A word that may
- * be an option's value is a verb if it can be one that installs. */
-static enum verb_kind choose(const struct reading *r, size_t *operand)
+/* What the command does by the words from @from on, and which of them is its
+ * first operand.  A word that may be an option's value is a verb if it can be
+ * one that installs. */
+static enum verb_kind choose(const struct reading *r, size_t from, size_t *operand)
 {
 	const struct tool *t = r->tool;
-	size_t i;
 
-	*operand = 0;
+	*operand = from;
 	if (!r->words_n)
 		return t->bare;
-	for (i = 0; i < r->words_n; i++) {
+	for (size_t i = from; i < r->words_n; i++) {
 		const struct verb *v = verb_of(r, i);
 		enum verb_kind kind = v ? v->kind : t->other;
 
@@ -554,7 +562,7 @@ static void read_all(struct reading *r, const struct tool_call *call)
 	struct sources from_options;
 
 	read_arguments(r, call);
-	kind = choose(r, &operand);
+	kind = choose(r, 0, &operand);
 	r->list->installs = installs(kind);
 	if (!r->list->installs) {
 		r->list->n = 0;
@@ -574,6 +582,15 @@ static void read_all(struct reading *r, const struct tool_call *call)
 		read_config(r, r->config[i]);
 	sources_over(&r->sources, &from_options);
 	add_asked(r, kind, operand, folder);
+	/* If that verb was an option's value, the next one is the verb. */
+	while (operand > 0 && operand < r->words_n && r->words[operand - 1].doubt) {
+		size_t before = operand;
+
+		kind = choose(r, before, &operand);
+		if (!installs(kind) || operand <= before)
+			break;
+		add_asked(r, kind, operand, folder);
+	}
 	if (r->list->incomplete)
 		add_untold(r);
 	r->list->installs = r->list->n > 0;

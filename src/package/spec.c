@@ -77,9 +77,9 @@ static bool is_git(const char *s)
 	return strstr(s, "://") && (ends(s, ".git") || strstr(s, ".git#") || strstr(s, ".git@"));
 }
 
-/* Adds what comes from a place of its own; false where @s is not that. The
- * whole text is the name: who writes it chooses the name in it. */
-static bool add_foreign(struct package_list *l, const char *s, const char *whole)
+/* Adds what comes from a place of its own; false where @s is not that.  The
+ * place is its name: a name that is written beside it binds nobody. */
+static bool add_foreign(struct package_list *l, const char *s)
 {
 	bool git = is_git(s);
 	bool url = !git && strstr(s, "://") && !text_starts(s, "file:");
@@ -90,7 +90,7 @@ static bool add_foreign(struct package_list *l, const char *s, const char *whole
 	if (!git && !url && !path)
 		return false;
 	p = list_add(l);
-	p->name = list_str(l, whole);
+	p->name = list_str(l, s);
 	p->git = git;
 	p->url = url;
 	p->path = path;
@@ -148,7 +148,7 @@ void spec_npm(struct package_list *l, const char *name, const char *wanted)
 		parse_npm(l, wanted);
 		return;
 	}
-	if (add_foreign(l, wanted, wanted))
+	if (add_foreign(l, wanted))
 		return;
 	/* user/repo: a short form of a place at a git host. */
 	if (strchr(wanted, '/')) {
@@ -164,24 +164,24 @@ void spec_npm(struct package_list *l, const char *name, const char *wanted)
 static void parse_npm(struct package_list *l, const char *s)
 {
 	const char *at;
-	const char *name;
+	size_t len;
 
 	if (text_starts(s, "npm:"))
 		s += 4;
-	if (add_foreign(l, s, s))
-		return;
 	at = version_at(s);
-	name = at ? list_text(l, s, (size_t)(at - s)) : s;
-	if (!name)
-		return;
-	if (name[0] != '@' && strchr(name, '/')) {
+	len = at ? (size_t)(at - s) : strlen(s);
+	/* Only a name stands before a version's @. */
+	if (memchr(s, ':', len) || is_path(s) || (s[0] != '@' && memchr(s, '/', len)) ||
+	    (!at && is_archive(s)) || text_starts(s, "git@")) {
 		spec_npm(l, s, s);
-		return;
+	} else if (at) {
+		const char *name = list_text(l, s, len);
+
+		if (name)
+			spec_npm(l, name, at + 1);
+	} else {
+		add_versioned(l, s, len, NULL);
 	}
-	if (at)
-		spec_npm(l, name, at + 1);
-	else
-		add_versioned(l, s, strlen(s), NULL);
 }
 
 /* ---- python ----------------------------------------------------------- */
@@ -233,6 +233,18 @@ static const char *python_version(struct package_list *l, const char *s)
 	return text;
 }
 
+/* Behind a name: its extras, in brackets. */
+static const char *skip_extras(const char *s)
+{
+	s += strspn(s, " \t");
+	if (*s == '[') {
+		s += strcspn(s, "]");
+		s += *s ? 1 : 0;
+		s += strspn(s, " \t");
+	}
+	return s;
+}
+
 static void parse_python(struct package_list *l, const char *s)
 {
 	struct package *p;
@@ -240,20 +252,16 @@ static void parse_python(struct package_list *l, const char *s)
 	const char *rest;
 
 	s += strspn(s, " \t");
-	if (add_foreign(l, s, s) || !*s)
-		return;
 	while (is_name(s[len]))
 		len++;
-	rest = s + len + strspn(s + len, " \t");
-	if (*rest == '[') {
-		rest += strcspn(rest, "]");
-		rest += *rest ? 1 : 0;
-		rest += strspn(rest, " \t");
-	}
-	if (*rest == '@') { /* name @ URL, and uv's name@version */
+	rest = skip_extras(s + len);
+	/* name @ URL, and uv's name@version */
+	if (len && *rest == '@' && !text_starts(s, "git@")) {
 		rest += 1 + strspn(rest + 1, " \t");
-		if (add_foreign(l, rest, rest))
+		if (add_foreign(l, rest))
 			return;
+	} else if (!*s || add_foreign(l, s)) {
+		return;
 	}
 	p = list_add(l);
 	if (!len || strchr(s, '/')) { /* a path, or nothing that is known */
@@ -277,7 +285,7 @@ static void parse_plain(struct package_list *l, const char *s)
 	size_t len;
 	const char *rest;
 
-	if (add_foreign(l, s, s))
+	if (add_foreign(l, s))
 		return;
 	if (strstr(s, "::")) /* conda's channel::name */
 		s = strstr(s, "::") + 2;

@@ -95,18 +95,21 @@ bool address_in_set(const struct facts_addr *a, enum policy_class class, enum ad
 {
 	bool any;
 
+	/* What the session itself listens on, local sockets too: the tree's own
+	 * are no doors to anyone else. */
+	if (set == SET_OWN && a->family != ADDR_OTHER && a->family != ADDR_NONE)
+		return a->own || class == CLASS_BIND;
 	if (a->family != ADDR_INET && a->family != ADDR_INET6)
 		return false;
 	any = is_any_address(a);
 	switch (set) {
-	case SET_OWN:
-		return a->own || class == CLASS_BIND;
 	case SET_LOOPBACK:
 		return IN(a, loopback_ranges) || (class != CLASS_BIND && (any || a->local));
 	case SET_PRIVATE:
 		return IN(a, private_ranges);
 	case SET_METADATA:
 		return IN(a, metadata_ranges);
+	case SET_OWN:
 	case SET_DELEGATES:
 	case SET_COUNT:
 		break;

@@ -229,6 +229,8 @@ static void walk_unix(struct decision *d)
 
 	if (d->is_delegate)
 		consider_list(d, p->sets[SET_DELEGATES], false);
+	if (address_in_set(a, d->class, SET_OWN))
+		consider_list(d, p->sets[SET_OWN], false);
 	if (!a->unix_name)
 		return;
 	if (!a->unix_abstract) {

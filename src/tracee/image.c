@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -215,16 +214,4 @@ int image_parse(const struct image_source *from, struct image *out)
 	if (memcmp(head, ELFMAG, SELFMAG) == 0)
 		out->kind = parse_elf(&e, out);
 	return 0;
-}
-
-static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
-{
-	return pread(*(const int *)ctx, out, len_bytes, (off_t)at);
-}
-
-int image_read(int fd, struct image *out)
-{
-	const struct image_source from = {.read_at = read_fd, .ctx = &fd};
-
-	return image_parse(&from, out);
 }

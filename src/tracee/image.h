@@ -49,7 +49,4 @@ struct image_source {
  * Returns 0 or -ERR_SYS where it cannot be read. */
 must_check int image_parse(const struct image_source *from, struct image *out);
 
-/** image_read: image_parse of an open file. */
-must_check int image_read(int fd, struct image *out);
-
 #endif

@@ -1,0 +1,295 @@
+#include "audit/verify_inside.h"
+
+#include "base/own.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINDINGS_SHOWN 100
+/* More rows than any batch has: a checkpoint that says so was changed. */
+#define RANGE_MAX ((uint64_t)1 << 20)
+
+static void tell(void (*to)(void *, const char *), void *ctx, const char *fmt, va_list ap)
+{
+	char sentence[1024];
+
+	vsnprintf(sentence, sizeof sentence, fmt, ap);
+	if (to)
+		to(ctx, sentence);
+}
+
+void verify_wrong(struct verify *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!v->result->wrong++)
+		v->result->vouched_row = v->good_row;
+	if (v->result->wrong > FINDINGS_SHOWN)
+		return;
+	va_start(ap, fmt);
+	tell(v->options->wrong, v->options->ctx, fmt, ap);
+	va_end(ap);
+}
+
+void verify_note(struct verify *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(v->options->note, v->options->ctx, fmt, ap);
+	va_end(ap);
+}
+
+sqlite3_stmt *verify_prepare(struct verify *v, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(store_db(v->store), sql, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK)
+		return stmt;
+	/* No memory is a failure; that a table or column is not there, a change. */
+	if ((rc & 0xff) == SQLITE_NOMEM)
+		v->err = -ERR_NOMEM;
+	else
+		verify_wrong(v, "the database is not as wary made it: %s", store_why(v->store));
+	return NULL;
+}
+
+bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what)
+{
+	int rc = sqlite3_step(stmt);
+
+	if (rc == SQLITE_ROW)
+		return true;
+	if (rc == SQLITE_DONE)
+		return false;
+	if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
+		verify_wrong(v, "the database is damaged: the %ss cannot be read to their end",
+		             what);
+	else if (!v->err)
+		v->err = -ERR_SYS;
+	return false;
+}
+
+/* The places of @c in the store's sequence. */
+static void check_place(struct verify *v, const struct rows_checkpoint *c)
+{
+	uint64_t expected = v->last_checkpoint + 1;
+
+	if (c->id > expected + 1)
+		verify_wrong(v, "checkpoints %llu to %llu were removed",
+		             (unsigned long long)expected, (unsigned long long)c->id - 1);
+	else if (c->id == expected + 1)
+		verify_wrong(v, "checkpoint %llu was removed", (unsigned long long)expected);
+	else if (c->id != expected)
+		verify_wrong(v, "checkpoint %llu is out of place", (unsigned long long)c->id);
+	else if (!v->doubt && memcmp(c->prev, v->prev.bytes, sizeof c->prev) != 0)
+		verify_wrong(v,
+		             "checkpoint %llu does not follow the one before it: one of the two "
+		             "is from another history",
+		             (unsigned long long)c->id);
+	if (c->id != expected)
+		v->doubt = true;
+}
+
+enum signing { SIGNED, SIGNED_BY_ANOTHER, SIGNED_NOT };
+
+/* Whether the checkpoint was signed by whom it should be. */
+static enum signing signing_of(struct verify *v, const struct rows_checkpoint *c, bool readable,
+                               const struct verify_session *s)
+{
+	if (readable && !verify_signer_fits(v, c->signer, s))
+		return SIGNED_BY_ANOTHER;
+	return readable && chain_checkpoint_verify(c) == 0 ? SIGNED : SIGNED_NOT;
+}
+
+static void check_signature(struct verify *v, const struct rows_checkpoint *c, enum signing signing,
+                            const struct verify_session *s)
+{
+	static const char *const why[] = {
+		[SIGNED_BY_ANOTHER] = "is signed by a key that is not trusted for it",
+		[SIGNED_NOT] = "was changed: its signature does not fit",
+	};
+
+	/* A changed opening record has been named, and is in every signature. */
+	if (signing != SIGNED && !s->wrong)
+		verify_wrong(v, "checkpoint %llu (session %s) %s", (unsigned long long)c->id,
+		             s->name, why[signing]);
+}
+
+static bool plausible(struct verify *v, const struct rows_checkpoint *c)
+{
+	for (unsigned t = 0; t < ROWS_TABLES; t++)
+		if (c->range[t].count > RANGE_MAX ||
+		    (v->doubt ? c->range[t].first < v->next_id[t]
+		              : c->range[t].first != v->next_id[t]))
+			return false;
+	return true;
+}
+
+/* Rows, then what the session's beginning and end add. */
+static bool check_rows(struct verify *v, const struct rows_checkpoint *c, struct verify_session *s,
+                       bool is_signed, struct chain_hash *chain, struct merkle *tree)
+{
+	bool right = true;
+	bool mark_fits = true;
+
+	if (c->kind & ROWS_OPENING) {
+		right = verify_opening(v, s, chain);
+		merkle_add(tree, chain);
+		/* Nothing else is in a first batch. */
+		if (memcmp(chain->bytes, c->chain, sizeof c->chain) != 0) {
+			verify_wrong(v, "the opening record of session %s was changed%s", s->name,
+			             is_signed ? "" : ", or its first checkpoint");
+			s->wrong = true;
+			right = false;
+		}
+	}
+	right &= verify_rows(v, c, s->name, chain, tree);
+	if (c->kind & ROWS_CLOSING) {
+		bool there = verify_closing(v, s, chain, &mark_fits);
+
+		if (!there)
+			verify_wrong(v, "the closing record of session %s was removed", s->name);
+		else if (right && !mark_fits)
+			verify_wrong(v, "the closing record of session %s was changed", s->name);
+		right &= there && mark_fits;
+		merkle_add(tree, chain);
+		s->closed = true;
+	}
+	return right;
+}
+
+/* What the signature is over against what the rows give. */
+static bool check_hashes(struct verify *v, const struct rows_checkpoint *c,
+                         const struct verify_session *s, const struct chain_hash *chain,
+                         const struct merkle *tree)
+{
+	struct chain_hash root;
+
+	merkle_root(tree, &root);
+	if (memcmp(chain->bytes, c->chain, sizeof c->chain) == 0 &&
+	    memcmp(root.bytes, c->root, sizeof c->root) == 0)
+		return true;
+	verify_wrong(v,
+	             "rows of checkpoint %llu (session %s) were changed and their hashes made "
+	             "anew: the hash is not the one that was signed",
+	             (unsigned long long)c->id, s->name);
+	return false;
+}
+
+/* The rows of a batch that cannot be checked, since one before it was lost. */
+static void pass_over(struct verify *v, const struct rows_checkpoint *c)
+{
+	for (unsigned t = 0; t < ROWS_TABLES; t++)
+		v->next_id[t] = c->range[t].first + c->range[t].count;
+}
+
+static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readable,
+                        struct verify_session *s)
+{
+	enum signing signing = signing_of(v, c, readable, s);
+	struct chain_hash chain = s->chain;
+	struct merkle tree;
+	bool right = false;
+
+	merkle_init(&tree);
+	if ((c->kind & ROWS_OPENING) && !s->opened)
+		s->chain_known = true;
+	else if (s->next_seq != c->first_seq)
+		s->chain_known = false; /* a batch between was lost, which was said */
+	if (plausible(v, c) && s->chain_known)
+		right = check_rows(v, c, s, signing == SIGNED, &chain, &tree);
+	else if (plausible(v, c))
+		pass_over(v, c);
+	check_signature(v, c, signing, s);
+	if (signing == SIGNED && right)
+		right = check_hashes(v, c, s, &chain, &tree);
+	if (signing == SIGNED)
+		memcpy(s->chain.bytes, c->chain, sizeof c->chain);
+	else
+		s->chain = chain;
+	s->chain_known |= signing == SIGNED;
+	s->opened = true;
+	s->next_seq = c->first_seq + c->range[ROWS_EVENTS].count;
+	v->doubt = signing != SIGNED;
+	if (signing == SIGNED && right && !v->result->wrong)
+		v->good_row = v->next_id[ROWS_EVENTS] - 1;
+}
+
+static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
+{
+	struct columns columns = columns_of(stmt);
+	struct rows_checkpoint c;
+	struct verify_session *s;
+
+	columns_checkpoint(&columns, &c);
+	if (v->options->session)
+		verify_rows_skip(v, &c);
+	else
+		check_place(v, &c);
+	s = verify_session_of(v, c.session);
+	if (s) {
+		check_batch(v, &c, !columns.wrong, s);
+	} else {
+		verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
+		             (unsigned long long)c.id);
+		v->doubt = true;
+	}
+	v->last_checkpoint = c.id;
+	v->result->checkpoints++;
+	v->result->rows += c.range[ROWS_EVENTS].count <= RANGE_MAX ? c.range[ROWS_EVENTS].count : 0;
+	if (chain_checkpoint_hash(&c, &v->prev) != 0)
+		v->err = -ERR_NOMEM;
+	else
+		verify_anchors_at(v, c.id, &v->prev);
+}
+
+static void walk(struct verify *v)
+{
+	sqlite3_stmt *stmt = verify_prepare(v, "SELECT " COLUMNS_CHECKPOINT COLUMNS_CHECKPOINT_FROM
+	                                       " ORDER BY c.id");
+
+	verify_rows_begin(v);
+	while (stmt && !v->err && verify_step(v, stmt, "checkpoint"))
+		check_checkpoint(v, stmt);
+	sqlite3_finalize(stmt);
+	v->result->last_checkpoint = v->last_checkpoint;
+	verify_rows_end(v);
+}
+
+int verify_store(const struct verify_options *o, struct verify_result *out, char **why)
+{
+	struct verify v = {.options = o, .result = out};
+	int err;
+
+	*out = (struct verify_result){0};
+	err = store_open(o->db, STORE_READ, &v.store, why);
+	if (err)
+		return err;
+	/* All of it as it is at one moment, whoever writes meanwhile. */
+	if (sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		v.err = -ERR_SYS;
+	if (!v.err)
+		verify_load(&v);
+	if (!v.err && !o->session)
+		verify_anchors_begin(&v);
+	if (!v.err)
+		walk(&v);
+	if (!v.err && !o->session)
+		verify_rest(&v);
+	if (!v.err && !o->session)
+		verify_ends(&v);
+	if (!out->wrong)
+		out->vouched_row = v.good_row;
+	if (v.err && asprintf(why, "the record cannot be read: %s", store_why(v.store)) < 0)
+		*why = NULL;
+	store_close(v.store);
+	free(v.signers);
+	free(v.sessions);
+	free(v.anchors);
+	return v.err;
+}

@@ -1,0 +1,49 @@
+/* Whether a store is as it was written: needs the database and a public key.
+ * docs/AUDIT.md says what is checked; nothing is written. */
+#ifndef WARY_AUDIT_VERIFY_H
+#define WARY_AUDIT_VERIFY_H
+
+#include "audit/anchor.h"
+#include "audit/rows.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct verify_options {
+	const char *db;
+	/* Whom to trust, and whom they certified; none: the store's own first
+	 * machine key, so that only changes by others are found. */
+	const uint8_t (*public_keys)[ROWS_KEY_BYTES];
+	size_t public_keys_n;
+	uint64_t session; /* only this one (id): its rows, keys and opening record; not
+	                     whether others are whole; 0: everything */
+	/* Checkpoints that were seen before; the machine's own is added to them. */
+	const struct anchor *anchors;
+	size_t anchors_n;
+	/* One thing that is wrong, as a sentence; printable. */
+	void (*wrong)(void *ctx, const char *sentence);
+	/* What cannot be vouched for although nothing is wrong; printable. */
+	void (*note)(void *ctx, const char *sentence);
+	void *ctx;
+};
+
+struct verify_result {
+	uint64_t rows; /* events, as people count them */
+	uint64_t checkpoints;
+	uint64_t sessions;
+	uint64_t last_checkpoint;
+	uint64_t wrong;       /* how many findings there were */
+	uint64_t vouched_row; /* the last event before the first finding */
+	uint8_t signed_by[ROWS_KEY_BYTES];
+	bool any_key; /* signed_by is set */
+};
+
+/** verify_store: reads everything.  Findings past a bound are counted only.
+ * @why: set on failure to a sentence; free(3).
+ * Returns 0 when it could be read to its end (then result->wrong says whether
+ * it is intact), or an error of store_open when it is no store at all. */
+must_check int verify_store(const struct verify_options *o, struct verify_result *out, char **why);
+
+#endif

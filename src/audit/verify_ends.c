@@ -1,0 +1,112 @@
+/* How far the record reaches: sessions without an end, and anchors. */
+#include "audit/verify_inside.h"
+
+#include "audit/head.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+/* What has become of a session that has no closing record. */
+enum end { END_RUNS, END_DIED, END_LOST, END_ELSEWHERE };
+
+static enum end end_of(struct verify *v, const struct verify_session *s)
+{
+	auto_buf path = BUF_INIT;
+	auto_fd folder = -1;
+	auto_fd fd = -1;
+
+	buf_fmt(&path, "%s.live", v->options->db);
+	folder = open(buf_text(&path) ? path.data : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return END_ELSEWHERE;
+	buf_reset(&path);
+	text_hex(&path, s->uuid, sizeof s->uuid);
+	fd = openat(folder, buf_text(&path) ? path.data : "", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? END_LOST : END_DIED;
+	return flock(fd, LOCK_SH | LOCK_NB) == 0 ? END_DIED : END_RUNS;
+}
+
+static void check_end(struct verify *v, const struct verify_session *s)
+{
+	enum end end = end_of(v, s);
+
+	if (end == END_RUNS)
+		verify_note(v, "session %s is still running: this is what it has recorded so far",
+		            s->name);
+	else if (end == END_DIED)
+		verify_note(v,
+		            "session %s died and is not recovered yet: its last decisions are "
+		            "still in its journal",
+		            s->name);
+	else if (end == END_LOST)
+		verify_wrong(v,
+		             "the end of session %s is missing: it has neither a closing record "
+		             "nor a journal",
+		             s->name);
+	else
+		verify_note(v,
+		            "session %s has no closing record: whether more followed cannot be "
+		            "told from this copy",
+		            s->name);
+}
+
+void verify_anchors_begin(struct verify *v)
+{
+	const struct verify_options *o = v->options;
+	struct anchor head;
+	bool has_head = head_read(o->db, &head) == 0;
+
+	v->anchors = calloc(o->anchors_n + 1, sizeof *v->anchors);
+	if (!v->anchors) {
+		v->err = -ERR_NOMEM;
+		return;
+	}
+	for (size_t i = 0; i < o->anchors_n; i++)
+		v->anchors[v->anchors_n++] = (struct verify_anchor){o->anchors[i], false, false};
+	if (has_head)
+		v->anchors[v->anchors_n++] = (struct verify_anchor){head, true, false};
+}
+
+void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash)
+{
+	for (size_t i = 0; i < v->anchors_n; i++) {
+		struct verify_anchor *a = &v->anchors[i];
+
+		if (a->anchor.checkpoint != checkpoint)
+			continue;
+		a->seen = true;
+		if (memcmp(&a->anchor.hash, hash, sizeof *hash) != 0)
+			verify_wrong(v,
+			             "checkpoint %llu is not the one that %s: this is another "
+			             "history",
+			             (unsigned long long)checkpoint,
+			             a->is_head ? "this machine saw here" : "the anchor is of");
+	}
+}
+
+static void check_anchors(struct verify *v)
+{
+	for (size_t i = 0; i < v->anchors_n; i++) {
+		const struct verify_anchor *a = &v->anchors[i];
+
+		if (!a->seen)
+			verify_wrong(v,
+			             "checkpoint %llu, which %s, is missing: the end was cut off, "
+			             "or an older copy put back",
+			             (unsigned long long)a->anchor.checkpoint,
+			             a->is_head ? "this machine saw here" : "the anchor is of");
+	}
+}
+
+void verify_ends(struct verify *v)
+{
+	for (size_t i = 0; i < v->sessions_n; i++)
+		if (!v->sessions[i].closed)
+			check_end(v, &v->sessions[i]);
+	check_anchors(v);
+}

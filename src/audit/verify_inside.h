@@ -1,0 +1,108 @@
+/* Inside verify: verify*.c. */
+#ifndef WARY_AUDIT_VERIFY_INSIDE_H
+#define WARY_AUDIT_VERIFY_INSIDE_H
+
+#include "audit/chain.h"
+#include "audit/columns.h"
+#include "audit/merkle.h"
+#include "audit/store.h"
+#include "audit/verify.h"
+
+/* A key, with what makes it trusted. */
+struct verify_signer {
+	struct rows_signer row;
+	bool wrong;       /* its row could not be read */
+	bool trusted;     /* machine keys: settled before the walk; others: once their
+	                 certificate was seen to fit their session */
+	uint64_t session; /* which that was */
+};
+
+struct verify_session {
+	uint64_t id;
+	char name[40];
+	uint8_t uuid[ROWS_UUID_BYTES];
+	uint64_t signer;
+	bool opened, closed;
+	bool wrong;       /* its opening record: then its signatures fail too */
+	bool chain_known; /* else a checkpoint before was lost */
+	struct chain_hash chain;
+	uint64_t next_seq;
+};
+
+struct verify_anchor {
+	struct anchor anchor;
+	bool is_head; /* the machine's own */
+	bool seen;
+};
+
+/* A table being read in order of its ids. */
+struct verify_cursor {
+	sqlite3_stmt *stmt;
+	bool there;
+	uint64_t id; /* of the row at hand */
+};
+
+struct verify {
+	const struct verify_options *options;
+	struct verify_result *result;
+	struct store *store;
+	int err; /* the first failure to read at all */
+	struct verify_signer *signers;
+	size_t signers_n;
+	struct verify_session *sessions;
+	size_t sessions_n;
+	struct verify_anchor *anchors;
+	size_t anchors_n;
+	struct verify_cursor cursors[ROWS_TABLES];
+	uint64_t next_id[ROWS_TABLES];
+	struct chain_hash prev; /* of the last checkpoint */
+	uint64_t last_checkpoint;
+	bool doubt;        /* the last checkpoint was lost or wrong: what it spoke of is
+	               not taken for inserted */
+	uint64_t good_row; /* last event of the last batch that was right */
+};
+
+/** verify_wrong: a finding. */
+void verify_wrong(struct verify *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void verify_note(struct verify *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** verify_prepare: a statement, or NULL with v->err set. */
+sqlite3_stmt *verify_prepare(struct verify *v, const char *sql);
+/** verify_step: whether there is a row; v->err or a finding when it cannot be
+ * read. @what: names the table. */
+bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
+
+struct verify_session *verify_session_of(struct verify *v, uint64_t id);
+struct verify_signer *verify_signer_of(struct verify *v, uint64_t id);
+
+/* Before the walk: schema, keys, sessions. */
+void verify_load(struct verify *v);
+/** verify_signer_fits: whether a checkpoint's signer may sign this session. */
+bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_session *s);
+/** verify_opening: the leaf of a session's opening record. Returns whether it
+ * could be made. */
+bool verify_opening(struct verify *v, const struct verify_session *s, struct chain_hash *chain);
+bool verify_closing(struct verify *v, const struct verify_session *s, struct chain_hash *chain,
+                    bool *mark_fits);
+/* After the walk: what belongs to nothing, policy texts, the schema. */
+void verify_rest(struct verify *v);
+
+void verify_anchors_begin(struct verify *v);
+/** verify_anchors_at: a checkpoint is met in the walk. */
+void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash);
+/** verify_ends: after the walk: sessions without an end, anchors not met. */
+void verify_ends(struct verify *v);
+
+/** verify_rows_begin: opens the cursors. */
+void verify_rows_begin(struct verify *v);
+/** verify_rows_skip: to the rows of a batch, past those of other sessions. */
+void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
+/** verify_rows: the rows of one batch.
+ * @chain, @tree: advanced by every row.
+ * Returns whether all were there with their marks. */
+bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *session,
+                 struct chain_hash *chain, struct merkle *tree);
+/** verify_rows_end: rows after the last checkpoint; closes the cursors. */
+void verify_rows_end(struct verify *v);
+
+#endif

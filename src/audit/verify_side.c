@@ -1,0 +1,440 @@
+/* What stands beside the rows: schema, keys, sessions, policy texts. */
+#include "audit/verify_inside.h"
+
+#include "audit/keys.h"
+#include "audit/schema.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct verify_session *verify_session_of(struct verify *v, uint64_t id)
+{
+	for (size_t lo = 0, hi = v->sessions_n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->sessions[mid].id == id)
+			return &v->sessions[mid];
+		if (v->sessions[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+struct verify_signer *verify_signer_of(struct verify *v, uint64_t id)
+{
+	for (size_t lo = 0, hi = v->signers_n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->signers[mid].row.id == id)
+			return &v->signers[mid];
+		if (v->signers[mid].row.id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* Room for one more of an array that doubles. */
+static void *grow(struct verify *v, void *array, size_t n, size_t size)
+{
+	void *more;
+
+	if (n & (n - 1) || (n && n < 16))
+		return array;
+	more = reallocarray(array, n ? n * 2 : 16, size);
+	if (!more)
+		v->err = -ERR_NOMEM;
+	return more ? more : array;
+}
+
+static void load_signers(struct verify *v)
+{
+	sqlite3_stmt *stmt = verify_prepare(
+		v, "SELECT id, role, public, certified_by, certificate, at_us FROM signer"
+		   " ORDER BY id");
+
+	while (stmt && !v->err && verify_step(v, stmt, "signer")) {
+		struct columns c = columns_of(stmt);
+		struct verify_signer *s;
+		struct rows_text role;
+
+		v->signers = grow(v, v->signers, v->signers_n, sizeof *v->signers);
+		if (v->err)
+			break;
+		s = &v->signers[v->signers_n++];
+		*s = (struct verify_signer){0};
+		s->row.id = columns_id(&c);
+		role = columns_text(&c);
+		s->row.role = role.bytes ? signer_role_find(role.bytes) : 0;
+		columns_blob(&c, s->row.public_key, sizeof s->row.public_key);
+		s->row.certified_by = columns_id(&c);
+		columns_blob(&c, s->row.certificate, sizeof s->row.certificate);
+		s->row.at_us = columns_id(&c);
+		s->wrong = c.wrong || !s->row.role;
+	}
+	sqlite3_finalize(stmt);
+}
+
+static bool is_root(const struct verify *v, const struct verify_signer *s)
+{
+	for (size_t i = 0; i < v->options->public_keys_n; i++)
+		if (memcmp(v->options->public_keys[i], s->row.public_key, ROWS_KEY_BYTES) == 0)
+			return true;
+	/* Nobody was named: the first one, which only vouches for itself. */
+	return !v->options->public_keys_n && s == v->signers;
+}
+
+/* Machine keys: those that were named, and those that they certified. */
+static void trust_machines(struct verify *v)
+{
+	for (size_t i = 0; i < v->signers_n; i++) {
+		struct verify_signer *s = &v->signers[i];
+		const struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
+		const uint8_t *by_key = by ? by->row.public_key : s->row.public_key;
+
+		if (s->row.role != SIGNER_MACHINE || s->wrong)
+			continue;
+		/* A later key is certified by an earlier one. */
+		if (chain_certificate_verify(&s->row, NULL, by_key) != 0 || (by && by >= s))
+			s->wrong = true;
+		else
+			s->trusted = is_root(v, s) || (by && by->trusted);
+		if (s->trusted) {
+			memcpy(v->result->signed_by, s->row.public_key, ROWS_KEY_BYTES);
+			v->result->any_key = true;
+		}
+	}
+}
+
+static void load_sessions(struct verify *v)
+{
+	sqlite3_stmt *stmt =
+		verify_prepare(v, "SELECT id, uuid, name, signer FROM session ORDER BY id");
+
+	while (stmt && !v->err && verify_step(v, stmt, "session")) {
+		struct columns c = columns_of(stmt);
+		struct verify_session *s;
+		struct rows_text name;
+		auto_buf shown = BUF_INIT;
+
+		v->sessions = grow(v, v->sessions, v->sessions_n, sizeof *v->sessions);
+		if (v->err)
+			break;
+		s = &v->sessions[v->sessions_n++];
+		*s = (struct verify_session){.next_seq = 1};
+		s->id = columns_id(&c);
+		columns_blob(&c, s->uuid, sizeof s->uuid);
+		name = columns_text(&c);
+		text_printable(&shown, name.bytes ? name.bytes : "", name.len_bytes, 32);
+		snprintf(s->name, sizeof s->name, "%s", buf_text(&shown) ? shown.data : "?");
+		s->signer = columns_id(&c);
+	}
+	sqlite3_finalize(stmt);
+	v->result->sessions = v->sessions_n;
+}
+
+void verify_load(struct verify *v)
+{
+	load_signers(v);
+	if (!v->err)
+		trust_machines(v);
+	if (!v->err)
+		load_sessions(v);
+}
+
+bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_session *s)
+{
+	struct verify_signer *k = verify_signer_of(v, signer);
+	const struct verify_signer *by = k ? verify_signer_of(v, k->row.certified_by) : NULL;
+
+	if (!k || k->wrong || k->row.role == SIGNER_MACHINE || !by || !by->trusted)
+		return false;
+	if (k->row.role == SIGNER_SESSION && s->signer != signer)
+		return false;
+	if (k->trusted)
+		return k->session == s->id;
+	if (chain_certificate_verify(&k->row, s->uuid, by->row.public_key) != 0) {
+		k->wrong = true;
+		return false;
+	}
+	k->trusted = true;
+	k->session = s->id;
+	return true;
+}
+
+/* The policy sources of a session, texts copied. */
+struct sources {
+	struct rows_source at[ROWS_SOURCES_MAX];
+	char *memory[2 * ROWS_SOURCES_MAX];
+	uint32_t n;
+	bool wrong;
+};
+
+static struct rows_text keep(struct sources *s, struct rows_text t, size_t slot)
+{
+	s->memory[slot] = malloc(t.len_bytes + 1);
+	if (!s->memory[slot]) {
+		s->wrong = true;
+		return (struct rows_text){NULL, 0};
+	}
+	if (t.len_bytes)
+		memcpy(s->memory[slot], t.bytes, t.len_bytes);
+	return (struct rows_text){s->memory[slot], t.len_bytes};
+}
+
+static void load_sources(struct verify *v, uint64_t session, struct sources *out)
+{
+	sqlite3_stmt *stmt =
+		verify_prepare(v, "SELECT id, place, name, path, sha256 FROM session_source"
+	                          " WHERE session = ? ORDER BY place");
+
+	if (!stmt)
+		return;
+	sqlite3_bind_int64(stmt, 1, (int64_t)session);
+	while (!v->err && verify_step(v, stmt, "session_source")) {
+		struct columns c = columns_of(stmt);
+		uint64_t id = columns_id(&c);
+		uint64_t place = columns_id(&c);
+
+		if (out->n == ROWS_SOURCES_MAX || place != out->n + 1 ||
+		    id != rows_session_source_id(session, out->n + 1)) {
+			out->wrong = true;
+			break;
+		}
+		out->at[out->n].name = keep(out, columns_text(&c), 2 * (size_t)out->n);
+		out->at[out->n].path = keep(out, columns_text(&c), 2 * (size_t)out->n + 1);
+		columns_blob(&c, out->at[out->n].sha256, sizeof out->at[out->n].sha256);
+		out->wrong |= c.wrong;
+		out->n++;
+	}
+	sqlite3_finalize(stmt);
+}
+
+bool verify_opening(struct verify *v, const struct verify_session *s, struct chain_hash *chain)
+{
+	sqlite3_stmt *stmt = verify_prepare(
+		v, "SELECT uuid, id, name, opened_us, mono_us, argv, cwd, user, host, kernel,"
+		   " version, uid FROM session WHERE id = ?");
+	struct verify_signer *signer = verify_signer_of(v, s->signer);
+	struct sources sources = {.n = 0};
+	struct rows_opening o = {.sources = sources.at};
+	bool right = false;
+
+	load_sources(v, s->id, &sources);
+	o.sources_n = sources.n;
+	if (stmt)
+		sqlite3_bind_int64(stmt, 1, (int64_t)s->id);
+	if (stmt && verify_step(v, stmt, "session")) {
+		struct columns c = columns_of(stmt);
+
+		columns_blob(&c, o.uuid, sizeof o.uuid);
+		o.id = columns_id(&c);
+		o.name = columns_text(&c);
+		o.opened_us = columns_id(&c);
+		o.mono_us = columns_id(&c);
+		o.argv = columns_text(&c);
+		o.cwd = columns_text(&c);
+		o.user = columns_text(&c);
+		o.host = columns_text(&c);
+		o.kernel = columns_text(&c);
+		o.version = columns_text(&c);
+		o.uid = columns_u32(&c);
+		if (signer)
+			memcpy(o.public_key, signer->row.public_key, sizeof o.public_key);
+		chain_opening(chain, &o);
+		right = !c.wrong && !sources.wrong && signer;
+		if (!right)
+			memset(chain, 0, sizeof *chain);
+	}
+	sqlite3_finalize(stmt);
+	for (size_t i = 0; i < 2 * (size_t)ROWS_SOURCES_MAX; i++)
+		free(sources.memory[i]);
+	return right;
+}
+
+bool verify_closing(struct verify *v, const struct verify_session *s, struct chain_hash *chain,
+                    bool *mark_fits)
+{
+	sqlite3_stmt *stmt = verify_prepare(
+		v, "SELECT at_us, status, reason, decisions, refused, asked, grants, dropped, mark"
+		   " FROM closing WHERE session = ?");
+	struct rows_closing row = {.session = s->id};
+	bool there;
+
+	if (stmt)
+		sqlite3_bind_int64(stmt, 1, (int64_t)s->id);
+	there = stmt && verify_step(v, stmt, "closing");
+	if (there) {
+		struct columns c = columns_of(stmt);
+		int64_t mark;
+
+		row.at_us = columns_id(&c);
+		row.status = columns_int(&c);
+		row.reason = columns_text(&c);
+		row.decisions = columns_id(&c);
+		row.refused = columns_id(&c);
+		row.asked = columns_id(&c);
+		row.grants = columns_id(&c);
+		row.dropped = columns_id(&c);
+		mark = columns_int(&c);
+		chain_closing(chain, &row);
+		*mark_fits = !c.wrong && mark == chain_mark(chain);
+	}
+	sqlite3_finalize(stmt);
+	return there;
+}
+
+static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const struct schema_object *o)
+{
+	const char *sql;
+
+	sqlite3_reset(stmt);
+	sqlite3_bind_text(stmt, 1, o->type, -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 2, o->name, -1, SQLITE_STATIC);
+	if (!verify_step(v, stmt, "schema entry")) {
+		verify_wrong(v, "the %s %s was removed", o->type, o->name);
+		return;
+	}
+	sql = (const char *)sqlite3_column_text(stmt, 0);
+	if (!sql || strcmp(sql, o->sql) != 0)
+		verify_wrong(v, "the %s %s was changed", o->type, o->name);
+}
+
+static bool is_ours(const char *name)
+{
+	const struct schema_object *o;
+
+	for (size_t i = 0; (o = schema_at(i)); i++)
+		if (strcmp(o->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check_schema(struct verify *v)
+{
+	sqlite3_stmt *stmt =
+		verify_prepare(v, "SELECT sql FROM sqlite_master WHERE type = ? AND name = ?");
+	const struct schema_object *o;
+
+	for (size_t i = 0; stmt && (o = schema_at(i)); i++)
+		check_schema_object(v, stmt, o);
+	sqlite3_finalize(stmt);
+	stmt = verify_prepare(v, "SELECT name, type FROM sqlite_master"
+	                         " WHERE type IN ('trigger', 'view')");
+	while (stmt && verify_step(v, stmt, "schema entry")) {
+		const char *name = (const char *)sqlite3_column_text(stmt, 0);
+		auto_free char *shown = NULL;
+
+		if (!name || is_ours(name))
+			continue;
+		shown = text_printable_str(name, 64);
+		verify_wrong(v, "there is a %s that wary did not make: %s",
+		             sqlite3_column_text(stmt, 1), shown);
+	}
+	sqlite3_finalize(stmt);
+}
+
+static void check_source_texts(struct verify *v)
+{
+	sqlite3_stmt *stmt = verify_prepare(v, "SELECT id, sha256, text FROM source");
+
+	while (stmt && !v->err && verify_step(v, stmt, "source")) {
+		struct columns c = columns_of(stmt);
+		uint8_t sha256[32];
+		uint8_t is[32];
+		uint64_t id = columns_id(&c);
+		struct rows_text text;
+
+		columns_blob(&c, sha256, sizeof sha256);
+		text = columns_text(&c);
+		crypto_hash_sha256(is, (const uint8_t *)(text.bytes ? text.bytes : ""),
+		                   text.len_bytes);
+		if (c.wrong || memcmp(is, sha256, sizeof is) != 0 || id != rows_source_id(sha256))
+			verify_wrong(v, "the text of policy source %llu was changed",
+			             (unsigned long long)id);
+	}
+	sqlite3_finalize(stmt);
+}
+
+/* Rows that something should refer to, or that should be there. */
+static void check_strays(struct verify *v)
+{
+	static const struct {
+		const char *sql;
+		const char *before, *after;
+	} rows[] = {
+		{"SELECT DISTINCT hex(sha256) FROM session_source"
+	         " WHERE sha256 NOT IN (SELECT sha256 FROM source)",
+	         "the policy text ", " was removed"},
+		{"SELECT hex(sha256) FROM source"
+	         " WHERE sha256 NOT IN (SELECT sha256 FROM session_source)",
+	         "the policy text ", " was inserted: no session has it"},
+		{"SELECT id FROM session_source WHERE session NOT IN (SELECT id FROM session)",
+	         "session_source ", " belongs to no session"},
+		{"SELECT session FROM closing WHERE session NOT IN"
+	         " (SELECT session FROM checkpoint WHERE kind & 2)",
+	         "the closing record of session ", " was inserted: no checkpoint closes it"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		sqlite3_stmt *stmt = verify_prepare(v, rows[i].sql);
+
+		while (stmt && !v->err && verify_step(v, stmt, "row"))
+			verify_wrong(v, "%s%s%s", rows[i].before, sqlite3_column_text(stmt, 0),
+			             rows[i].after);
+		sqlite3_finalize(stmt);
+	}
+}
+
+static void check_signers(struct verify *v)
+{
+	for (size_t i = 0; i < v->signers_n; i++) {
+		const struct verify_signer *s = &v->signers[i];
+		auto_buf name = BUF_INIT;
+
+		keys_name(&name, s->row.public_key);
+		if (s->row.id != i + 1)
+			verify_wrong(v, "signer %zu was removed", i + 1);
+		if (s->wrong)
+			verify_wrong(v,
+			             "signer %llu (key %s) was changed: its certificate does "
+			             "not fit",
+			             (unsigned long long)s->row.id, buf_text(&name));
+		else if (!s->trusted && s->row.role == SIGNER_MACHINE)
+			verify_wrong(v,
+			             "sessions here are signed by key %s, which was not named "
+			             "as trusted",
+			             buf_text(&name));
+		else if (!s->trusted)
+			verify_wrong(v, "signer %llu (key %s) signs nothing that is here",
+			             (unsigned long long)s->row.id, buf_text(&name));
+		if (s->row.id != i + 1)
+			break;
+	}
+}
+
+static void check_sessions(struct verify *v)
+{
+	for (size_t i = 0; i < v->sessions_n; i++) {
+		const struct verify_session *s = &v->sessions[i];
+
+		if (!s->opened)
+			verify_wrong(v, "session %s was inserted, or its checkpoints were removed",
+			             s->name);
+	}
+}
+
+void verify_rest(struct verify *v)
+{
+	check_sessions(v);
+	check_signers(v);
+	check_strays(v);
+	check_source_texts(v);
+	check_schema(v);
+}

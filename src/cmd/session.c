@@ -1,0 +1,536 @@
+#include "cmd/session.h"
+
+#include "ask/ask.h"
+#include "ask/notice.h"
+#include "audit/audit.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "cmd/cmd.h"
+#include "cmd/environment.h"
+#include "cmd/messages.h"
+#include "cmd/paths.h"
+#include "cmd/sources.h"
+#include "cmd/where.h"
+#include "cmd/world.h"
+#include "net/own.h"
+#include "policy/policy.h"
+#include "policy/settings.h"
+#include "secret/grant.h"
+#include "supervise.h"
+#include "tracee/stack.h"
+#include "trap/filter.h"
+#include "trap/launch.h"
+#include "trap/privilege.h"
+#include "trap/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How it starts; the order is what keeps secrets and keys from processes that
+ * must not have them:
+ *  1. what wary was given is remembered (signals, limits, umask);
+ *  2. the policy is read, and secrets are taken out of the environment;
+ *  3. the asker is forked: wary has one thread and no keys yet;
+ *  4. the launcher thread enters the boundary and forks the guardian;
+ *  5. only then keys are read: the store opens in a thread of its own, while
+ *     COMMAND gets its filter;
+ *  6. the workers start, inside the boundary; wary confines itself;
+ *  7. COMMAND may run. */
+
+/* The stages that exist: a policy that needs another is refused. */
+#define STAGES                                                                                  \
+	(STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | STAGE_MARKS | STAGE_STACK | \
+	 STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC |                \
+	 STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+
+#define WAIT_NOTE_MS 2000
+
+struct session {
+	const struct session_options *options;
+	struct inherit inherit;
+	struct launch_config launch_config;
+	struct launch_info info;
+	struct supervisor sup;
+	struct world *world;
+	struct policy *policy;
+	struct launch *launch;
+	char *db;
+	char *answers;
+	char **envp; /* the tree's environment */
+	int signal_fd;
+	int status;         /* of COMMAND, as of wait(2) */
+	bool ended;         /* COMMAND has ended */
+	bool workers;       /* are running */
+	bool opened;        /* the record has this session */
+	const char *reason; /* for the closing record */
+};
+
+static int failed(const char *what, const char *why)
+{
+	if (why)
+		log_error("%s: %s", what, why);
+	else
+		log_error("%s", what);
+	return -ERR_SYS;
+}
+
+/* ---- starting ------------------------------------------------------------ */
+
+static int know_self(struct session *s)
+{
+	struct supervisor *sup = &s->sup;
+	struct stat st;
+
+	if (inherit_take(&s->inherit) != 0)
+		return failed("signals or limits cannot be set", strerrordesc_np(errno));
+	s->signal_fd = signalfd(-1, &s->inherit.watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	sup->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->signal_fd < 0 || sup->stop_fd < 0)
+		return failed("out of descriptors", NULL);
+	sup->wary_pid = getpid();
+	sup->as_root = geteuid() == 0;
+	sup->umask_start = umask(022);
+	umask(sup->umask_start);
+	if (stat("/proc/self", &st) != 0)
+		return failed("/proc is not mounted", "wary cannot see processes without it");
+	sup->proc_dev = st.st_dev;
+	if (stat("/", &st) != 0)
+		return failed("/", strerrordesc_np(errno));
+	sup->root_dev = st.st_dev;
+	sup->root_ino = st.st_ino;
+	return 0;
+}
+
+static int load_policy(struct session *s)
+{
+	struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
+	struct policy_report *report = NULL;
+	const char *const *files = NULL;
+	struct policy_world *world;
+	int err = world_new(&s->world);
+
+	if (!err)
+		err = where_store(s->options->db, world_folders(s->world), &s->db);
+	if (!err)
+		err = world_floor_add(s->world, s->db);
+	if (!err)
+		err = world_files(s->world, &want, &files);
+	if (err)
+		return failed("no policy can be loaded", err_text(err));
+	if (world_notice(s->world))
+		log_notice("%s", world_notice(s->world));
+	world = world_policy(s->world);
+	world->for_run = true;
+	world->stages = STAGES;
+	err = policy_load(world, files, &s->policy, &report);
+	messages_print(report);
+	policy_report_free(report);
+	if (err)
+		return failed("the policy has errors, so nothing was run",
+		              "see \"wary policy check\"");
+	s->answers = sources_answers(world_folders(s->world), world_name(s->world));
+	return s->answers ? 0 : failed("out of memory", NULL);
+}
+
+/* The guardian is there, so the store's side may let go of what it does not
+ * need, and hide what is to come: keys. */
+static int hide_self(void)
+{
+	int err = privilege_drop(privilege_forbidden() & ~PRIVILEGE_BIT(CAP_SYS_PTRACE));
+
+	if (err)
+		return failed("capabilities cannot be dropped", strerrordesc_np(-err));
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return failed("wary's memory cannot be hidden", strerrordesc_np(errno));
+	return 0;
+}
+
+static int start_tree(struct session *s)
+{
+	struct trial_failure why = {0};
+	int err = secrets_take(s->policy, environ, &s->sup.secrets);
+
+	if (!err)
+		err = environment_make(s->policy, environ, &s->envp);
+	if (err)
+		return failed("the command's environment cannot be made", err_text(err));
+	if (ask_start(&s->sup.ask) != 0)
+		return failed("no process can be started", strerrordesc_np(errno));
+	s->launch_config = (struct launch_config){
+		.argv = s->options->argv,
+		.envp = s->envp,
+		.inherit = &s->inherit,
+		.policy = s->policy,
+		.stat = policy_speaks_of(s->policy, CLASS_STAT),
+	};
+	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
+		goto refused;
+	err = hide_self();
+	if (err)
+		return err;
+	if (audit_open_begin(s->db, &s->sup.audit) != 0)
+		return failed("out of memory", NULL);
+	if (s->options->audit_sync || policy_audit_of(s->policy)->sync)
+		audit_set_sync(s->sup.audit);
+	if (s->sup.secrets)
+		audit_set_redactor(s->sup.audit, secrets_redact, s->sup.secrets);
+	if (launch_listen(s->launch, &s->info, &why) == 0)
+		return 0;
+refused:
+	log_error("the command cannot be supervised here, so nothing was run: %s%s%s",
+	          why.what ? why.what : "unknown reason", why.error ? ": " : "",
+	          why.error ? strerrordesc_np(why.error) : "");
+	if (why.hint)
+		log_error("%s (see \"wary doctor\")", why.hint);
+	return -ERR_UNSUPPORTED;
+}
+
+static int open_record(struct session *s)
+{
+	struct utsname machine = {0};
+	const struct passwd *user = getpwuid(getuid());
+	const char *why = NULL;
+	size_t n = policy_source_count(s->policy);
+	auto_free struct audit_source *sources = calloc(n + 1, sizeof *sources);
+	auto_free char *cwd = getcwd(NULL, 0);
+	struct audit_session info = {
+		.argv = (const char *const *)s->options->argv,
+		.cwd = cwd ? cwd : "(unreachable)",
+		.user = user ? user->pw_name : "?",
+		.host = machine.nodename,
+		.kernel = machine.release,
+		.version = PACKAGE_VERSION,
+		.uid = getuid(),
+		.sources = sources,
+		.sources_n = n,
+	};
+	int err;
+
+	if (!sources)
+		return failed("out of memory", NULL);
+	uname(&machine);
+	while (s->options->argv[info.argc])
+		info.argc++;
+	for (size_t i = 0; i < n; i++) {
+		const struct policy_source *p = policy_source_at(s->policy, i);
+
+		sources[i] = (struct audit_source){p->name, p->path, p->text, p->len_bytes};
+	}
+	err = audit_open_finish(s->sup.audit, &info, &why);
+	if (err)
+		return failed("the record cannot be kept, so nothing was run",
+		              why ? why : err_text(err));
+	s->opened = true;
+	return 0;
+}
+
+static int make_parts(struct session *s)
+{
+	struct supervisor *sup = &s->sup;
+	int err = lineage_new(&sup->lineage);
+
+	sup->policy = s->policy;
+	sup->learn = s->options->learn;
+	sup->listener_fd = s->info.listener_fd;
+	sup->guardian_pid = s->info.guardian_pid;
+	sup->command_pid = s->info.command_pid;
+	sup->signals_scoped = s->info.boundary.signals;
+	if (!err)
+		err = lineage_seed(sup->lineage, sup->command_pid);
+	if (!err)
+		err = stacks_new(&sup->stacks);
+	if (!err)
+		err = own_new(&sup->own);
+	if (!err)
+		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
+	return err ? failed("the session cannot be made", err_text(err)) : 0;
+}
+
+static int start_workers(void *ctx)
+{
+	return supervise_start(ctx);
+}
+
+static int start_workers_and_asker(struct session *s)
+{
+	struct ask_config ask = {
+		.guardian_pid = s->sup.guardian_pid,
+		.session_id = audit_session_id(s->sup.audit),
+		.answers_path = s->answers,
+		.home = world_folders(s->world)->home,
+	};
+
+	if (launch_inside(s->launch, start_workers, &s->sup) != 0)
+		return failed("no threads can be started", NULL);
+	s->workers = true;
+	if (ask_begin(s->sup.ask, &ask) != 0)
+		return failed("questions cannot be asked", NULL);
+	if (filter_confine() != 0)
+		return failed("wary cannot confine itself", NULL);
+	if (launch_go(s->launch) != 0)
+		return failed("the command ended before it was run", NULL);
+	return 0;
+}
+
+static int start(struct session *s)
+{
+	int err = know_self(s);
+
+	if (!err)
+		err = load_policy(s);
+	if (!err)
+		err = start_tree(s);
+	if (!err)
+		err = open_record(s);
+	if (!err)
+		err = make_parts(s);
+	return err ? err : start_workers_and_asker(s);
+}
+
+/* ---- while it runs ------------------------------------------------------- */
+
+/* Whether COMMAND is stopped now: it may run again meanwhile. */
+static bool command_is_stopped(const struct session *s)
+{
+	auto_buf text = BUF_INIT;
+	char path[64];
+	const char *end;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", s->info.command_pid);
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
+		return false;
+	end = strrchr(text.data, ')');
+	return end && end[1] == ' ' && end[2] == 'T';
+}
+
+/* Stops as COMMAND stopped, so that the shell sees its job stop in the same
+ * way; returns when wary is continued. */
+static void stop_alike(int signal_nr)
+{
+	bool by_terminal = signal_nr == SIGTSTP || signal_nr == SIGTTIN || signal_nr == SIGTTOU;
+	struct sigaction stop = {.sa_handler = SIG_DFL}, kept;
+	sigset_t set;
+
+	if (!by_terminal) {
+		(void)kill(getpid(), SIGSTOP);
+		return;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, signal_nr);
+	(void)sigaction(signal_nr, &stop, &kept);
+	(void)kill(getpid(), signal_nr);
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)sigaction(signal_nr, &kept, NULL);
+}
+
+/* Takes all messages; only the last stop counts. Returns whether the guardian
+ * still lives. */
+static bool on_messages(struct session *s)
+{
+	struct guardian_message m;
+	int stopped_by = 0, err;
+
+	while ((err = launch_event(s->launch, &m)) == 0) {
+		if (m.kind == GUARDIAN_ENDED) {
+			s->ended = true;
+			s->status = m.value;
+			if (s->options->end_with_command)
+				launch_kill(s->launch, false);
+		}
+		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
+	}
+	/* A stop that a question made is not one that a person wanted. */
+	if (stopped_by && !ask_frozen(s->sup.ask) && command_is_stopped(s))
+		stop_alike(stopped_by);
+	return err != -ERR_GONE;
+}
+
+static bool ends_what_is_left(int signal_nr)
+{
+	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
+	       signal_nr == SIGQUIT;
+}
+
+static void on_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+		int signal_nr = (int)info.ssi_signo;
+
+		if (s->ended && ends_what_is_left(signal_nr))
+			launch_kill(s->launch, false);
+		else if (info.ssi_code != SI_KERNEL)
+			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
+		/* Else the terminal sent it, to the tree as well. */
+	}
+}
+
+static void on_stop(struct session *s)
+{
+	uint64_t count;
+
+	if (read(s->sup.stop_fd, &count, sizeof count) < 0)
+		return;
+	s->reason = "stopped";
+	launch_kill(s->launch, false);
+}
+
+static void on_record_failed(struct session *s)
+{
+	log_error("the record can no longer be kept: the command and all that it started are "
+	          "ended");
+	s->reason = "record failed";
+	launch_kill(s->launch, false);
+}
+
+static void count_one(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+}
+
+static void note_waiting(struct session *s)
+{
+	size_t n = tree_each(s->info.guardian_pid, count_one, NULL);
+
+	if (n > 0 && isatty(STDERR_FILENO))
+		log_notice("the command has ended; wary stays with %zu process%s that it left "
+		           "running (Ctrl-C ends %s)",
+		           n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
+}
+
+static void run(struct session *s)
+{
+	struct pollfd fds[] = {
+		{.fd = launch_event_fd(s->launch), .events = POLLIN},
+		{.fd = s->signal_fd, .events = POLLIN},
+		{.fd = s->sup.stop_fd, .events = POLLIN},
+		{.fd = audit_failed_fd(s->sup.audit), .events = POLLIN},
+	};
+	bool noted = false, alive = true;
+
+	while (alive) {
+		int ready = poll(fds, 4, s->ended && !noted ? WAIT_NOTE_MS : -1);
+
+		if (ready < 0)
+			continue;
+		if (ready == 0) {
+			note_waiting(s);
+			noted = true;
+		}
+		if (fds[0].revents)
+			alive = on_messages(s);
+		if (fds[1].revents)
+			on_signals(s);
+		if (fds[2].revents)
+			on_stop(s);
+		if (fds[3].revents) {
+			fds[3].fd = -1;
+			on_record_failed(s);
+		}
+	}
+	if (!s->ended) { /* the guardian was killed: nothing goes on without it */
+		s->reason = "guardian ended";
+		s->status = SIGKILL;
+		launch_kill(s->launch, true);
+	}
+}
+
+/* ---- the end -------------------------------------------------------------- */
+
+static int close_record(struct session *s)
+{
+	struct audit_totals totals = {0};
+	char id[64];
+	int err;
+
+	if (!s->sup.audit)
+		return 0;
+	if (!s->opened) {
+		audit_abandon(s->sup.audit);
+		return 0;
+	}
+	audit_totals(s->sup.audit, &totals);
+	snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
+	if (!s->reason)
+		s->reason = WIFSIGNALED(s->status) ? "signalled" : "exited";
+	err = audit_close(s->sup.audit, s->status, s->reason);
+	if (err)
+		log_error("the record could not be closed: %s", err_text(err));
+	else
+		notice_summary(s->sup.notice, &totals, id);
+	return err;
+}
+
+static int finish(struct session *s)
+{
+	int err;
+
+	if (s->launch)
+		launch_stop(s->launch); /* the listener hangs up */
+	if (s->workers)
+		supervise_stop(&s->sup);
+	launch_free(s->launch);
+	err = close_record(s);
+	ask_stop(s->sup.ask);
+	notice_free(s->sup.notice);
+	stacks_free(s->sup.stacks);
+	own_free(s->sup.own);
+	lineage_free(s->sup.lineage);
+	secrets_free(s->sup.secrets);
+	policy_free(s->policy);
+	world_free(s->world);
+	environment_free(s->envp);
+	free(s->answers);
+	free(s->db);
+	return err;
+}
+
+/* Ends as COMMAND ended, so that a shell sees the same; without a core. */
+static int end_as(int status)
+{
+	struct sigaction end = {.sa_handler = SIG_DFL};
+	int sig;
+	sigset_t set;
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	sig = WTERMSIG(status);
+	(void)sigaction(sig, &end, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	kill(getpid(), sig);
+	return 128 + sig;
+}
+
+int session_run(const struct session_options *o)
+{
+	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
+	bool ran = start(&s) == 0;
+
+	if (ran) {
+		inherit_detach();
+		run(&s);
+	}
+	if (finish(&s) != 0 || !ran)
+		return CMD_FAILED;
+	return end_as(s.status);
+}
