@@ -213,6 +213,7 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
 	tests/e2e/same_sockets.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
