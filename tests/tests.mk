@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_session \
@@ -11,15 +12,26 @@ unit_programs = \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
+	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
 	tests/unit/secret \
+	tests/unit/tracee_caller \
+	tests/unit/tracee_canon \
 	tests/unit/tracee_image \
+	tests/unit/tracee_mem \
+	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
 	tests/unit/trap_filter
+tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
+tests_unit_answer_open_flags_LDADD = $(unit_libs)
+tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
+tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -64,6 +76,10 @@ tests_unit_net_dns_SOURCES = tests/unit/net_dns.c
 tests_unit_net_dns_LDADD = $(unit_libs)
 tests_unit_net_dns_CFLAGS = $(unit_cflags)
 tests_unit_net_dns_LDFLAGS = $(unit_ldflags)
+tests_unit_net_guard_SOURCES = tests/unit/net_guard.c
+tests_unit_net_guard_LDADD = $(unit_libs)
+tests_unit_net_guard_CFLAGS = $(unit_cflags)
+tests_unit_net_guard_LDFLAGS = $(unit_ldflags)
 tests_unit_net_names_SOURCES = tests/unit/net_names.c
 tests_unit_net_names_LDADD = $(unit_libs)
 tests_unit_net_names_CFLAGS = $(unit_cflags)
@@ -84,14 +100,38 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
 tests_unit_secret_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
+tests_unit_tracee_caller_LDADD = $(unit_libs)
+tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
+tests_unit_tracee_caller_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_canon_SOURCES = tests/unit/tracee_canon.c
+tests_unit_tracee_canon_LDADD = $(unit_libs)
+tests_unit_tracee_canon_CFLAGS = $(unit_cflags)
+tests_unit_tracee_canon_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_image_SOURCES = tests/unit/tracee_image.c
 tests_unit_tracee_image_LDADD = $(unit_libs)
 tests_unit_tracee_image_CFLAGS = $(unit_cflags)
 tests_unit_tracee_image_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
+tests_unit_tracee_mem_LDADD = $(unit_libs)
+tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
+tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
+tests_unit_tracee_place_LDADD = $(unit_libs)
+tests_unit_tracee_place_CFLAGS = $(unit_cflags)
+tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
@@ -160,11 +200,17 @@ tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
 lib_programs =
-bench_programs =
+bench_programs = \
+	tests/bench/policy
+tests_bench_policy_SOURCES = tests/bench/policy.c
+tests_bench_policy_LDADD = $(bench_libs)
+tests_bench_policy_CFLAGS = $(bench_cflags)
+tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
+	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/same_sockets.py \
@@ -225,6 +271,7 @@ dist_extra = \
 	tests/lint/tidy-some \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \

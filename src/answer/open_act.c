@@ -178,6 +178,13 @@ static bool may_wait(const struct stat *st)
 	return !(kind == 1 || kind == 5 || (kind >= TTY_MAJOR_PTS && kind < TTY_MAJOR_PTS_END));
 }
 
+/* Names that say where they are, not what: the folder that was kept is already
+ * the object. */
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "/") == 0;
+}
+
 /* ---- the ways --------------------------------------------------------- */
 
 static int open_existing(struct request *r, const struct place *p)
@@ -188,7 +195,8 @@ static int open_existing(struct request *r, const struct place *p)
 
 	if (is_own_terminal(&p->st))
 		return open_terminal(r, &p->st);
-	if ((r->flags & O_NOFOLLOW) && p->parent_fd >= 0 && is_file_or_folder(&p->st))
+	if ((r->flags & O_NOFOLLOW) && p->parent_fd >= 0 && is_file_or_folder(&p->st) &&
+	    !is_dots(p->name))
 		return open_by_name(r, p);
 	hand_self_path(p->fd, path);
 	if (is_file_or_folder(&p->st))

@@ -15,6 +15,7 @@
 struct arena_chunk {
 	struct arena_chunk *older;
 	void *adopted;
+	size_t len_bytes;
 	_Alignas(max_align_t) char bytes[];
 };
 
@@ -27,15 +28,34 @@ static void *give_up(struct arena *a, int err)
 
 static bool chunk_new(struct arena *a, size_t len_bytes)
 {
-	struct arena_chunk *c = malloc(sizeof *c + len_bytes);
+	/* Zeroed by the kernel where it is large, page by page as it is used. */
+	struct arena_chunk *c = calloc(1, sizeof *c + len_bytes);
 
 	if (!c)
 		return false;
 	c->older = a->chunks;
 	c->adopted = NULL;
+	c->len_bytes = len_bytes;
 	a->chunks = c;
 	a->total_bytes += len_bytes;
 	return true;
+}
+
+/* A chunk of its own, behind the newest, whose rest is still being used. */
+static void *large(struct arena *a, size_t len)
+{
+	struct arena_chunk *newest = a->chunks;
+	struct arena_chunk *c;
+
+	if (!chunk_new(a, len))
+		return give_up(a, ERR_NOMEM);
+	c = a->chunks;
+	if (newest) {
+		a->chunks = newest;
+		c->older = newest->older;
+		newest->older = c;
+	}
+	return c->bytes;
 }
 
 void *arena_alloc(struct arena *a, size_t len_bytes)
@@ -47,20 +67,21 @@ void *arena_alloc(struct arena *a, size_t len_bytes)
 	    len > ARENA_MAX_BYTES - a->total_bytes)
 		return give_up(a, ERR_BOUND);
 	len &= ~(ALIGN_BYTES - 1);
+	if (len > CHUNK_BYTES / 4)
+		return large(a, len);
 	if (len > a->free_bytes) {
-		size_t want = len > CHUNK_BYTES ? len : CHUNK_BYTES;
-
-		if (want > ARENA_MAX_BYTES - a->total_bytes)
+		if (CHUNK_BYTES > ARENA_MAX_BYTES - a->total_bytes)
 			return give_up(a, ERR_BOUND);
-		if (!chunk_new(a, want))
+		if (!chunk_new(a, CHUNK_BYTES))
 			return give_up(a, ERR_NOMEM);
 		a->next = a->chunks->bytes;
-		a->free_bytes = want;
+		a->free_bytes = CHUNK_BYTES;
+		a->used_before = false;
 	}
 	mem = a->next;
 	a->next += len;
 	a->free_bytes -= len;
-	return memset(mem, 0, len);
+	return a->used_before ? memset(mem, 0, len) : mem;
 }
 
 char *arena_bytes(struct arena *a, const void *bytes, size_t len_bytes)
@@ -112,6 +133,7 @@ void *arena_adopt(struct arena *a, void *mem)
 		return give_up(a, ERR_NOMEM);
 	}
 	c->adopted = mem;
+	c->len_bytes = SIZE_MAX; /* never kept */
 	/* Behind the newest chunk, whose rest is still being used. */
 	if (a->chunks) {
 		c->older = a->chunks->older;
@@ -137,15 +159,31 @@ void arena_free(struct arena *a)
 	*a = (struct arena){.guard = a->guard};
 }
 
-void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t elem_bytes)
+void arena_reset(struct arena *a)
 {
-	size_t want;
+	struct arena_chunk *keep = a->chunks;
+	struct arena rest = {.guard = a->guard};
+
+	if (!keep || keep->len_bytes != CHUNK_BYTES) {
+		arena_free(a);
+		return;
+	}
+	rest.chunks = keep->older;
+	arena_free(&rest);
+	keep->older = NULL;
+	a->next = keep->bytes;
+	a->free_bytes = keep->len_bytes;
+	a->total_bytes = keep->len_bytes;
+	a->used_before = true;
+}
+
+void *vec_reserve(struct arena *a, void *v, size_t n, size_t *cap, size_t want, size_t elem_bytes)
+{
 	size_t len;
 	void *grown;
 
-	if (n < *cap)
+	if (want <= *cap)
 		return v;
-	want = *cap ? *cap * 2 : 8;
 	if (__builtin_mul_overflow(want, elem_bytes, &len))
 		return give_up(a, ERR_BOUND);
 	grown = arena_alloc(a, len);
@@ -155,4 +193,11 @@ void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t elem_byte
 		memcpy(grown, v, n * elem_bytes);
 	*cap = want;
 	return grown;
+}
+
+void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t elem_bytes)
+{
+	if (n < *cap)
+		return v;
+	return vec_reserve(a, v, n, cap, *cap ? *cap * 2 : 8, elem_bytes);
 }

@@ -26,7 +26,8 @@ struct arena {
 	size_t free_bytes; /* left in the newest chunk */
 	char *next;
 	size_t total_bytes;
-	jmp_buf *guard; /* receives ERR_NOMEM or ERR_BOUND; not owned */
+	bool used_before; /* the newest chunk is not all zero any more */
+	jmp_buf *guard;   /* receives ERR_NOMEM or ERR_BOUND; not owned */
 };
 
 /** arena_alloc: zeroed memory, aligned for any type. */
@@ -45,6 +46,10 @@ void *arena_adopt(struct arena *a, void *mem);
 
 void arena_free(struct arena *a);
 
+/** arena_reset: gives up everything in it and keeps one chunk for what comes;
+ * for what is needed one statement long. */
+void arena_reset(struct arena *a);
+
 /* A growing array in an arena: VEC(struct word) words; *vec_push(a, &words) = w; */
 #define VEC(type)              \
 	struct {               \
@@ -52,8 +57,11 @@ void arena_free(struct arena *a);
 		size_t n, cap; \
 	}
 
-/** vec_room: @v with room for one more than @n elements. */
+/** vec_room: @v with room for one more than @n elements; vec_reserve: for
+ * @want in all. */
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t elem_bytes);
+
+void *vec_reserve(struct arena *a, void *v, size_t n, size_t *cap, size_t want, size_t elem_bytes);
 
 #define vec_push(arena, vec)                                                              \
 	((vec)->v = vec_room((arena), (vec)->v, (vec)->n, &(vec)->cap, sizeof *(vec)->v), \

@@ -32,13 +32,14 @@ static void defaults_begin(struct policy *p)
 	}
 }
 
-void compile_begin(struct compiler *c, struct policy *p, struct arena *scratch,
+void compile_begin(struct compiler *c, struct policy *p, struct arena *lasting,
                    struct policy_report *r, const struct policy_world *world)
 {
 	struct arena *a = &p->arena;
 
-	*c = (struct compiler){.policy = p, .scratch = scratch, .report = r, .world = world};
-	resolver_begin(&c->resolver, scratch, world);
+	*c = (struct compiler){
+		.policy = p, .scratch = lasting, .lasting = lasting, .report = r, .world = world};
+	resolver_begin(&c->resolver, lasting, world);
 	*vec_push(a, &p->rules) = (struct rule){0};
 	*vec_push(a, &p->objects) = (struct object){0};
 	*vec_push(a, &p->entries) = (struct entry){0};

@@ -21,7 +21,8 @@ struct link_use {
 
 struct compiler {
 	struct policy *policy;
-	struct arena *scratch;
+	struct arena *scratch; /* as long as one statement */
+	struct arena *lasting; /* as long as the load */
 	struct policy_report *report;
 	const struct policy_world *world;
 	struct resolver resolver;
@@ -32,7 +33,7 @@ struct compiler {
 	VEC(struct link_use) link_uses;
 };
 
-void compile_begin(struct compiler *c, struct policy *p, struct arena *scratch,
+void compile_begin(struct compiler *c, struct policy *p, struct arena *lasting,
                    struct policy_report *r, const struct policy_world *world);
 
 /** compile_floor: the built-in floor (law 6) and the set `delegates`. */

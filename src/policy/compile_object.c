@@ -53,7 +53,7 @@ static void add_resolved(struct path_object *x, const char *plain, bool follow_l
 	x->linked |= links.n != 0;
 	if (id && links.n && is_allow(c)) {
 		c->policy->objects.v[id].link = compile_kept(c, links.v[0]);
-		*vec_push(c->scratch, &c->link_uses) =
+		*vec_push(c->lasting, &c->link_uses) =
 			(struct link_use){.object = id, .links = links};
 	}
 }
@@ -180,8 +180,8 @@ static void registry_objects(struct compiler *c, const struct addr_pattern *a, s
 	struct addr_place place = {.arena = c->scratch, .report = c->report, .at = o.at};
 
 	if (is_allow(c))
-		*vec_push(c->scratch, &c->registries) =
-			(struct registry_use){.manager = a->text, .at = o.at};
+		*vec_push(c->lasting, &c->registries) = (struct registry_use){
+			.manager = arena_str(c->lasting, a->text), .at = o.at};
 	o.names_registry = true;
 	for (; hosts && *hosts; hosts++) {
 		struct addr_pattern one;

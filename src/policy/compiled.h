@@ -3,56 +3,17 @@
 #ifndef WARY_POLICY_COMPILED_H
 #define WARY_POLICY_COMPILED_H
 
-#include "policy/address.h"
+#include "policy/cond.h"
 #include "policy/explain.h"
 #include "policy/name_index.h"
 #include "policy/path_index.h"
 #include "policy/range_index.h"
 #include "policy/settings.h"
-#include "policy/tree.h"
 
 /* Sources that decide each by themselves (law 6); the strictest stands. */
 enum layer { LAYER_FLOOR, LAYER_MACHINE, LAYER_TENANT, LAYER_TEXT, LAYER_ANSWERS, LAYER_COUNT };
 /** layer_name: "floor", "machine", "tenant", "policy", "answers". */
 const char *layer_name(enum layer layer);
-
-/* A program of `by` or a path of `under`. */
-struct program_pattern {
-	const char *pattern; /* canonical path pattern */
-	const char *literal; /* the same as plain text, or NULL */
-};
-
-enum ancestor_kind { ANCESTOR_PATH, ANCESTOR_INSTALL, ANCESTOR_SCRIPT };
-struct ancestor {
-	enum ancestor_kind kind;
-	struct program_pattern path;
-	const char *glob; /* install: manager, script: package */
-};
-
-/* One argument of argv: any number of them, or one of some globs. */
-struct argument {
-	bool any_number;
-	const char *const *globs; /* alternatives */
-	size_t n;
-};
-
-struct cond {
-	enum cond_kind kind;
-	const char *text; /* as written */
-	bool negated;
-	unsigned facts;
-	uint64_t until_s;
-	const uint8_t *sha256;
-	const char *word;         /* COND_VERSION: range; COND_FROM: word */
-	const char *const *hosts; /* COND_FROM: of a registry; NULL-terminated */
-	size_t n;
-	union {
-		const struct program_pattern *programs;
-		const struct ancestor *ancestors;
-		const struct ip_range *ranges;
-		const struct argument *arguments; /* COND_ARGV, COND_HAS */
-	};
-};
 
 /* The number of a rule is its order: within a layer the greater is later. */
 struct rule {

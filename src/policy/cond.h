@@ -3,7 +3,46 @@
 #ifndef WARY_POLICY_COND_H
 #define WARY_POLICY_COND_H
 
-#include "policy/compiled.h"
+#include "policy/address.h"
+#include "policy/tree.h"
+
+/* A program of `by` or a path of `under`. */
+struct program_pattern {
+	const char *pattern; /* canonical path pattern */
+	const char *literal; /* the same as plain text, or NULL */
+};
+
+enum ancestor_kind { ANCESTOR_PATH, ANCESTOR_INSTALL, ANCESTOR_SCRIPT };
+struct ancestor {
+	enum ancestor_kind kind;
+	struct program_pattern path;
+	const char *glob; /* install: manager, script: package */
+};
+
+/* One argument of argv: any number of them, or one of some globs. */
+struct argument {
+	bool any_number;
+	const char *const *globs; /* alternatives */
+	size_t n;
+};
+
+struct cond {
+	enum cond_kind kind;
+	const char *text; /* as written */
+	bool negated;
+	unsigned facts;
+	uint64_t until_s;
+	const uint8_t *sha256;
+	const char *word;         /* COND_VERSION: range; COND_FROM: word */
+	const char *const *hosts; /* COND_FROM: of a registry; NULL-terminated */
+	size_t n;
+	union {
+		const struct program_pattern *programs;
+		const struct ancestor *ancestors;
+		const struct ip_range *ranges;
+		const struct argument *arguments; /* COND_ARGV, COND_HAS */
+	};
+};
 
 /* How an object was met, as far as conditions depend on it. */
 struct cond_context {

@@ -63,6 +63,8 @@ static bool append(struct expansion *x, struct texts *out, const char *from, siz
 
 void scope_let(struct scope *s, const struct word *name, struct texts values)
 {
+	struct texts kept = {0};
+
 	for (size_t i = 0; i < s->lets.n; i++) {
 		if (strcmp(s->lets.v[i].name, name->text) == 0) {
 			report_error(s->report, name->at, NULL,
@@ -71,8 +73,10 @@ void scope_let(struct scope *s, const struct word *name, struct texts values)
 			return;
 		}
 	}
-	*vec_push(s->arena, &s->lets) =
-		(struct variable){.name = name->text, .values = values, .at = name->at};
+	for (size_t i = 0; i < values.n; i++)
+		*vec_push(s->lasting, &kept) = arena_str(s->lasting, values.v[i]);
+	*vec_push(s->lasting, &s->lets) = (struct variable){
+		.name = arena_str(s->lasting, name->text), .values = kept, .at = name->at};
 }
 
 static const char *world_variable(struct scope *s, const char *name)

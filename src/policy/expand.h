@@ -25,7 +25,8 @@ struct scope {
 	const struct policy_world *world;
 	const char *tenant; /* value of TENANT, or NULL */
 	VEC(struct variable) lets;
-	struct arena *arena;
+	struct arena *arena;   /* for what an expansion gives */
+	struct arena *lasting; /* for the variables */
 	struct policy_report *report;
 };
 

@@ -16,7 +16,8 @@
 /* Everything of one load; in one piece, so that it can be given up as one. */
 struct loading {
 	jmp_buf guard;
-	struct arena scratch;
+	struct arena lasting;              /* as long as the load */
+	struct arena lines[DEPTH_MAX + 1]; /* of each open file, a statement long */
 	struct policy *policy;
 	struct policy_report *report;
 	struct compiler compiler;
@@ -30,7 +31,9 @@ struct loading {
 
 /* What is known of one file while its statements are compiled. */
 struct file_state {
+	struct loading *loading;
 	const struct source *source;
+	struct arena *line;
 	struct scope scope;
 	bool has_rule;
 	unsigned defaulted; /* classes that a `default` here named; bit 31: all */
@@ -89,7 +92,7 @@ static void stmt_let(struct loading *l, struct file_state *f, const struct stmt 
 			             value ? "empty" : "not set");
 			return;
 		}
-		*vec_push(&l->scratch, &values) = glob_quote(&l->scratch, value);
+		*vec_push(f->line, &values) = glob_quote(f->line, value);
 	}
 	for (size_t i = 0; i < s->words.n; i++) {
 		struct texts one;
@@ -101,14 +104,22 @@ static void stmt_let(struct loading *l, struct file_state *f, const struct stmt 
 		if (!expand_word(&f->scope, &s->words.v[i], &one))
 			return;
 		for (size_t t = 0; t < one.n; t++)
-			*vec_push(&l->scratch, &values) = one.v[t];
+			*vec_push(f->line, &values) = one.v[t];
 	}
 	scope_let(&f->scope, &s->word, values);
 }
 
+/* What the compiler works with while it is in a file. */
+static void back_in_file(struct loading *l, struct file_state *f)
+{
+	l->compiler.scope = &f->scope;
+	l->compiler.source = f->source;
+	l->compiler.scratch = f->line;
+}
+
 static void stmt_include(struct loading *l, struct file_state *f, const struct stmt *s)
 {
-	const char *word = glob_plain(&l->scratch, slice_of(s->word.text));
+	const char *word = glob_plain(f->line, slice_of(s->word.text));
 
 	if (!*word) {
 		report_error(l->report, s->word.at, NULL,
@@ -116,9 +127,7 @@ static void stmt_include(struct loading *l, struct file_state *f, const struct s
 		return;
 	}
 	load_file(l, f->source->path, word, f->source->kind, s->word.at);
-	/* Back in this file. */
-	l->compiler.scope = &f->scope;
-	l->compiler.source = f->source;
+	back_in_file(l, f);
 }
 
 static void stmt_default(struct loading *l, struct file_state *f, const struct stmt *s)
@@ -206,22 +215,24 @@ static void stmt_tenant(struct loading *l, struct file_state *f, const struct st
 		f->scope.tenant = "(none)";
 	for (size_t i = 0; i < s->words.n && l->world->user_is; i++)
 		is_user |= l->world->user_is(l->world->ctx,
-		                             glob_plain(&l->scratch, slice_of(s->words.v[i].text)));
+		                             glob_plain(f->line, slice_of(s->words.v[i].text)));
 	if (!is_user || l->tenant_done)
 		return;
 	l->tenant_done = true;
 	l->policy->tenant = glob_plain(&l->policy->arena, slice_of(s->word.text));
 	f->scope.tenant = l->policy->tenant;
 	l->compiler.layer = LAYER_TENANT;
-	load_file(l, f->source->path, glob_plain(&l->scratch, slice_of(s->value.text)),
-	          SOURCE_TENANT, s->value.at);
+	load_file(l, f->source->path, glob_plain(f->line, slice_of(s->value.text)), SOURCE_TENANT,
+	          s->value.at);
 	l->compiler.layer = layer;
-	l->compiler.scope = &f->scope;
-	l->compiler.source = f->source;
+	back_in_file(l, f);
 }
 
-static void compile_stmt(struct loading *l, struct file_state *f, const struct stmt *s)
+static void compile_stmt(void *ctx, const struct stmt *s)
 {
+	struct file_state *f = ctx;
+	struct loading *l = f->loading;
+
 	if (!(sources[f->source->kind].stmts & STMT_BIT(s->kind))) {
 		report_error(l->report, s->whole, NULL, "%s has no \"%s\" statements",
 		             sources[f->source->kind].name, stmt_names[s->kind]);
@@ -267,10 +278,25 @@ static void compile_stmt(struct loading *l, struct file_state *f, const struct s
 
 /* --- files ----------------------------------------------------------------------- */
 
+/* Most lines are a rule about one object: room for those at once. */
+static void reserve(struct policy *p, const struct source *source)
+{
+	struct arena *a = &p->arena;
+	size_t lines = 1;
+
+	for (size_t i = 0; i < source->len_bytes; i++)
+		lines += source->text[i] == '\n';
+	p->rules.v = vec_reserve(a, p->rules.v, p->rules.n, &p->rules.cap, p->rules.n + lines,
+	                         sizeof *p->rules.v);
+	p->objects.v = vec_reserve(a, p->objects.v, p->objects.n, &p->objects.cap,
+	                           p->objects.n + lines, sizeof *p->objects.v);
+	p->entries.v = vec_reserve(a, p->entries.v, p->entries.n, &p->entries.cap,
+	                           p->entries.n + lines, sizeof *p->entries.v);
+}
+
 static void load_text(struct loading *l, struct source *source)
 {
-	struct file_state f = {.source = source};
-	struct tree tree = {0};
+	struct file_state f = {.loading = l, .source = source, .line = &l->lines[l->depth]};
 
 	*vec_push(&l->policy->arena, &l->policy->sources) =
 		(struct policy_source){.name = source->name,
@@ -285,18 +311,18 @@ static void load_text(struct loading *l, struct source *source)
 	}
 	if (lex_check(source, l->report))
 		return;
-	parse_source(&l->scratch, l->report, source, &tree);
 	f.scope = (struct scope){.world = l->world,
 	                         .tenant = l->policy->tenant,
-	                         .arena = &l->scratch,
+	                         .arena = f.line,
+	                         .lasting = &l->lasting,
 	                         .report = l->report};
-	l->compiler.scope = &f.scope;
-	l->compiler.source = source;
+	reserve(l->policy, source);
+	back_in_file(l, &f);
 	l->policy->present[l->compiler.layer] = true;
 	l->stack[l->depth++] = source;
-	for (size_t i = 0; i < tree.n; i++)
-		compile_stmt(l, &f, &tree.v[i]);
+	parse_source(f.line, l->report, source, compile_stmt, &f);
 	l->depth--;
+	arena_free(f.line);
 }
 
 static void cannot_read(struct loading *l, struct spot at, const char *word, int err)
@@ -344,10 +370,10 @@ static void adopt_both(struct loading *l, char *text, char *path)
 {
 	bool kept;
 
-	l->scratch.guard = l->policy->arena.guard = NULL;
-	kept = arena_adopt(&l->scratch, text) != NULL;
+	l->lasting.guard = l->policy->arena.guard = NULL;
+	kept = arena_adopt(&l->lasting, text) != NULL;
 	kept &= arena_adopt(&l->policy->arena, path) != NULL;
-	l->scratch.guard = l->policy->arena.guard = &l->guard;
+	l->lasting.guard = l->policy->arena.guard = &l->guard;
 	if (!kept)
 		longjmp(l->guard, ERR_NOMEM);
 }
@@ -431,19 +457,22 @@ static void load_named(struct loading *l, const char *file)
 
 static void load_all(struct loading *l, const char *const *files)
 {
-	l->policy->arena.guard = &l->guard;
-	l->scratch.guard = &l->guard;
-	compile_begin(&l->compiler, l->policy, &l->scratch, l->report, l->world);
+	l->policy->arena.guard = l->lasting.guard = &l->guard;
+	for (size_t i = 0; i <= DEPTH_MAX; i++)
+		l->lines[i].guard = &l->guard;
+	compile_begin(&l->compiler, l->policy, &l->lasting, l->report, l->world);
 	compile_floor(&l->compiler);
 	for (; *files; files++)
 		load_named(l, *files);
+	l->compiler.scratch = &l->lasting;
 	if (!l->report->errors)
 		compile_end(&l->compiler);
 }
 
 /* Runs all that may run out of memory. Returns 0 or ERR_NOMEM, ERR_BOUND. */
 static int load_guarded(struct loading *l, const char *const *files,
-                        void (*after)(struct policy *p, struct policy_report *r))
+                        void (*after)(struct policy *p, const struct policy_world *w,
+                                      struct policy_report *r))
 {
 	int err = setjmp(l->guard);
 
@@ -451,7 +480,7 @@ static int load_guarded(struct loading *l, const char *const *files,
 		return err;
 	load_all(l, files);
 	if (after && !l->report->errors)
-		after(l->policy, l->report);
+		after(l->policy, l->world, l->report);
 	return 0;
 }
 
@@ -482,8 +511,9 @@ static int load_finish(struct loading *l, int err, struct policy **out)
 }
 
 int load_policy(const struct policy_world *world, const char *const *files,
-                void (*after)(struct policy *p, struct policy_report *r), struct policy **out,
-                struct policy_report **report)
+                void (*after)(struct policy *p, const struct policy_world *w,
+                              struct policy_report *r),
+                struct policy **out, struct policy_report **report)
 {
 	struct loading *l = calloc(1, sizeof *l);
 	int err;
@@ -503,7 +533,9 @@ int load_policy(const struct policy_world *world, const char *const *files,
 	err = load_finish(l, load_guarded(l, files, after), out);
 	if (err)
 		policy_free(l->policy);
-	arena_free(&l->scratch);
+	for (size_t i = 0; i <= DEPTH_MAX; i++)
+		arena_free(&l->lines[i]);
+	arena_free(&l->lasting);
 	free(l);
 	return err;
 }

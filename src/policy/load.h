@@ -7,7 +7,8 @@
 /** load_policy: policy_load, and @after on the compiled policy before what is
  * needed only for messages goes; @after may be NULL. */
 must_check int load_policy(const struct policy_world *world, const char *const *files,
-                           void (*after)(struct policy *p, struct policy_report *r),
+                           void (*after)(struct policy *p, const struct policy_world *w,
+                                         struct policy_report *r),
                            struct policy **out, struct policy_report **report);
 
 #endif

@@ -30,6 +30,11 @@ size_t policy_report_errors(const struct policy_report *r)
 	return r->errors;
 }
 
+size_t policy_report_warnings(const struct policy_report *r)
+{
+	return r->warnings;
+}
+
 void policy_report_free(struct policy_report *r)
 {
 	if (!r)
@@ -84,10 +89,8 @@ static void report_add(struct policy_report *r, enum policy_message_kind kind, s
 		.len_columns = at.len,
 	};
 
-	if (kind == POLICY_ERROR)
-		r->errors++;
-	else
-		r->warnings++;
+	r->errors += kind == POLICY_ERROR;
+	r->warnings += kind == POLICY_WARNING;
 	if (r->messages.n >= REPORT_MAX)
 		return;
 	m.file = arena_str(&r->arena, m.file);
@@ -129,6 +132,17 @@ void report_warning(struct policy_report *r, struct spot at, const char *hint, c
 	report_add(r, POLICY_WARNING, at, hint, text);
 }
 
+void report_note(struct policy_report *r, struct spot at, const char *hint, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	report_add(r, POLICY_NOTE, at, hint, text);
+}
+
 const char *report_nearest(struct policy_report *r, const char *word, const char *const *list)
 {
 	const char *best = text_nearest(word, list);
@@ -149,7 +163,7 @@ static int by_place(const void *a, const void *b)
 	if (x->column != y->column)
 		return x->column < y->column ? -1 : 1;
 	if (x->kind != y->kind)
-		return x->kind == POLICY_ERROR ? -1 : 1;
+		return x->kind < y->kind ? -1 : 1;
 	return strcmp(x->text, y->text);
 }
 

@@ -61,11 +61,14 @@ struct policy_report {
 /** report_new: NULL without memory. */
 struct policy_report *report_new(void);
 
-/** report_error, report_warning: one message.
+/** report_error, report_warning, report_note: one message.
  * @hint: or NULL. */
 void report_error(struct policy_report *r, struct spot at, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void report_warning(struct policy_report *r, struct spot at, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+void report_note(struct policy_report *r, struct spot at, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /** report_nearest: `did you mean "x"?` for the nearest word of a list, in the

@@ -361,25 +361,25 @@ static void unknown_statement(struct parser *p, const struct word *w)
 	p->broken = true;
 }
 
-static void parse_stmt(struct parser *p, struct tree *out)
+/* Returns whether the statement is whole. */
+static bool parse_stmt(struct parser *p, struct stmt *s)
 {
 	const struct word *first = parse_peek(p);
-	struct stmt s = {.at = first->at};
 	size_t i;
 
-	s.whole = spot_through(first->at, p->words.v[p->words.n - 1].at);
+	*s = (struct stmt){.at = first->at};
+	s->whole = spot_through(first->at, p->words.v[p->words.n - 1].at);
 	for (i = 0; i < sizeof statements / sizeof statements[0]; i++)
 		if (parse_is(p, statements[i].word))
 			break;
 	if (i == sizeof statements / sizeof statements[0]) {
 		unknown_statement(p, first);
-		return;
+		return false;
 	}
 	p->at += statements[i].skip;
-	statements[i].parse(p, &s);
+	statements[i].parse(p, s);
 	parse_end(p);
-	if (!p->broken)
-		*vec_push(p->arena, out) = s;
+	return !p->broken;
 }
 
 /* `wary 1`, the first statement of every file. */
@@ -398,27 +398,24 @@ static bool parse_header(struct parser *p)
 	return !p->broken;
 }
 
-void parse_source(struct arena *a, struct policy_report *r, const struct source *s,
-                  struct tree *out)
+void parse_source(struct arena *line, struct policy_report *r, const struct source *s,
+                  void (*each)(void *ctx, const struct stmt *stmt), void *ctx)
 {
 	struct lexer lx;
-	struct lex_line line;
+	struct lex_line words;
 	bool header = s->kind == SOURCE_RULES;
 
-	lex_begin(&lx, a, r, s);
-	while (lex_next(&lx, &line)) {
-		struct parser p = {.arena = a,
-		                   .report = r,
-		                   .source = s,
-		                   .words = line.words,
-		                   .broken = line.broken};
+	lex_begin(&lx, line, r, s);
+	for (; lex_next(&lx, &words); arena_reset(line)) {
+		struct parser p = {.arena = line, .report = r, .source = s, .words = words.words};
+		struct stmt stmt;
 
-		if (!line.words.n || line.broken)
+		if (!words.words.n || words.broken)
 			continue;
-		if (header)
-			parse_stmt(&p, out);
-		else if (!parse_header(&p))
+		if (!header && !parse_header(&p))
 			return;
+		if (header && parse_stmt(&p, &stmt))
+			each(ctx, &stmt);
 		header = true;
 	}
 	if (!header)

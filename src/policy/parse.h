@@ -5,10 +5,13 @@
 #include "policy/lex.h"
 #include "policy/tree.h"
 
-/** parse_source: all statements of a checked text (lex_check).  Statements
- * with errors are reported and left out; the caller looks at the report. */
-void parse_source(struct arena *a, struct policy_report *r, const struct source *s,
-                  struct tree *out);
+/** parse_source: the statements of a checked text (lex_check), one after the
+ * other.  One with errors is reported and left out; the caller looks at the
+ * report.
+ * @line: holds a statement while @each has it; reset after each.
+ * @each: may parse another source with another arena meanwhile. */
+void parse_source(struct arena *line, struct policy_report *r, const struct source *s,
+                  void (*each)(void *ctx, const struct stmt *stmt), void *ctx);
 
 /** parse_question: the one line of a question: an expect without verdict.
  * Returns NULL with messages. */

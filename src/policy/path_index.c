@@ -39,15 +39,25 @@ static uint32_t child_any(struct path_index *ix, uint32_t parent, bool below_any
 	return ix->nodes.v[parent].star;
 }
 
+static uint32_t find_glob(const struct path_index *ix, uint32_t parent, struct slice part)
+{
+	uint32_t id = ix->nodes.v[parent].globs;
+
+	for (; id; id = ix->nodes.v[id].next_glob)
+		if (ix->nodes.v[id].part.n == part.n &&
+		    memcmp(ix->nodes.v[id].part.s, part.s, part.n) == 0)
+			return id;
+	return 0;
+}
+
 static uint32_t child_glob(struct path_index *ix, uint32_t parent, struct slice part)
 {
 	struct path_node node = {.kind = PATH_GLOB};
 	uint32_t id;
 
-	for (id = ix->nodes.v[parent].globs; id; id = ix->nodes.v[id].next_glob)
-		if (ix->nodes.v[id].part.n == part.n &&
-		    memcmp(ix->nodes.v[id].part.s, part.s, part.n) == 0)
-			return id;
+	id = find_glob(ix, parent, part);
+	if (id)
+		return id;
 	node.part = (struct slice){arena_bytes(ix->arena, part.s, part.n), part.n};
 	node.next_glob = ix->nodes.v[parent].globs;
 	id = child_new(ix, parent, node);
@@ -84,6 +94,37 @@ uint32_t path_index_add(struct path_index *ix, const char *pattern)
 		} else {
 			node = child_glob(ix, node, part);
 		}
+	}
+	return node;
+}
+
+static uint32_t find_literal(const struct path_index *ix, uint32_t parent, struct slice part)
+{
+	char plain[512];
+	size_t n = 0;
+	uint32_t number;
+
+	for (size_t i = 0; i < part.n && n < sizeof plain; i++) {
+		if (part.s[i] == '\\' && i + 1 < part.n)
+			i++;
+		plain[n++] = part.s[i];
+	}
+	number = text_map_get(&ix->parts, plain, n);
+	return number ? pair_map_get(&ix->edges, (uint64_t)parent << 32 | number) : 0;
+}
+
+uint32_t path_index_find(const struct path_index *ix, const char *pattern)
+{
+	uint32_t node = PATH_ROOT;
+	struct slice part;
+
+	while (node && path_part_next(&pattern, &part)) {
+		if (is_any(part))
+			node = ix->nodes.v[node].star;
+		else if (glob_is_literal(part))
+			node = find_literal(ix, node, part);
+		else
+			node = find_glob(ix, node, part);
 	}
 	return node;
 }

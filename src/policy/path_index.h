@@ -47,6 +47,9 @@ void path_index_begin(struct path_index *ix, struct arena *a);
 /** path_index_add: the node of a canonical pattern (glob.h), made if new. */
 uint32_t path_index_add(struct path_index *ix, const char *pattern);
 
+/** path_index_find: the node of a canonical pattern, or 0. */
+uint32_t path_index_find(const struct path_index *ix, const char *pattern);
+
 /** path_index_states: the nodes that a canonical name leads to: what ends
  * there matches the name. */
 void path_index_states(const struct path_index *ix, const char *name, struct path_states *out);

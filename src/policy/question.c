@@ -391,8 +391,11 @@ static bool read_question(struct policy_question *q, const struct policy *p,
 	e = parse_question(&q->scratch, r, &q->source);
 	if (!e)
 		return false;
-	q->scope = (struct scope){
-		.world = world, .tenant = p->tenant, .arena = &q->scratch, .report = r};
+	q->scope = (struct scope){.world = world,
+	                          .tenant = p->tenant,
+	                          .arena = &q->scratch,
+	                          .lasting = &q->scratch,
+	                          .report = r};
 	q->compiler = (struct compiler){.scratch = &q->scratch,
 	                                .report = r,
 	                                .world = world,

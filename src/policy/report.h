@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-enum policy_message_kind { POLICY_ERROR, POLICY_WARNING };
+/* A note is no fault: what a rule costs, what it does not mean here. */
+enum policy_message_kind { POLICY_ERROR, POLICY_WARNING, POLICY_NOTE };
 
 /* One message; strings owned by the report, printable. */
 struct policy_message {
@@ -24,6 +25,8 @@ size_t policy_report_count(const struct policy_report *r);
 const struct policy_message *policy_report_at(const struct policy_report *r, size_t i);
 /** policy_report_errors: how many of them are errors. */
 size_t policy_report_errors(const struct policy_report *r);
+/** policy_report_warnings: how many are warnings; notes are not counted. */
+size_t policy_report_warnings(const struct policy_report *r);
 void policy_report_free(struct policy_report *r);
 
 #endif

@@ -115,7 +115,7 @@ static const char *canonical_by_world(struct resolver *r, const char *path, stru
 	/* Which links it went through cannot be told: any folder may be one. */
 	for (const char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/'))
 		*vec_push(r->arena, links) = arena_bytes(r->arena, path, (size_t)(s - path));
-	*vec_push(r->arena, links) = path;
+	*vec_push(r->arena, links) = arena_str(r->arena, path);
 	return canon;
 }
 

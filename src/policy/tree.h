@@ -123,9 +123,4 @@ struct stmt {
 	};
 };
 
-struct tree {
-	struct stmt *v;
-	size_t n, cap;
-};
-
 #endif

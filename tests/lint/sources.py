@@ -38,7 +38,7 @@ TEST_KINDS = {
     "e2e": "$(caller_libs)",
     "race": "$(caller_libs)",
     "lib": "$(caller_libs)",
-    "bench": "$(caller_libs)",
+    "bench": "$(bench_libs)",
 }
 
 

@@ -1,0 +1,181 @@
+/* What a policy costs: loading, and deciding with few and with many rules.
+ * One line a measure: name, value, unit (TSV). */
+#include "base/buf.h"
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MANY 10000
+#define QUESTIONS 4096
+#define ROUNDS 50
+#define LOADS 9
+
+static const char *text;
+static size_t text_len;
+
+static int read_text(void *ctx, const char *from_file, const char *word, char **out, size_t *len,
+                     char **path)
+{
+	(void)ctx;
+	(void)from_file;
+	(void)word;
+	*out = malloc(text_len + 1);
+	*path = strdup("bench.wary");
+	if (!*out || !*path)
+		return -ERR_NOTFOUND;
+	memcpy(*out, text, text_len + 1);
+	*len = text_len;
+	return 0;
+}
+
+static const char *variable(void *ctx, const char *name)
+{
+	(void)ctx;
+	return strcmp(name, "HOME") == 0 ? "/home/ana" : "/home/ana/src/site";
+}
+
+static const struct policy_world world = {.read = read_text, .variable = variable};
+
+static double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof *v, by_value);
+	return v[n / 2];
+}
+
+/* @n rules of each of three kinds. */
+static void write_policy(struct buf *b, unsigned n)
+{
+	buf_str(b, "wary 1\ndefault ask\nallow edit ${PROJECT}/**\ndeny file ~/.ssh/**\n");
+	for (unsigned i = 0; i < n; i++) {
+		buf_fmt(b, "allow read /opt/d%u/lib%u/file%u.so\n", i % 100, i % 1000, i);
+		buf_fmt(b, "deny connect 10.%u.%u.%u:443\n", i / 65536, i / 256 % 256, i % 256);
+		buf_fmt(b, "ask install npm:package-%u\n", i);
+	}
+}
+
+static struct policy *load(void)
+{
+	const char *files[] = {"bench", NULL};
+	struct policy_report *r = NULL;
+	struct policy *p = NULL;
+
+	if (policy_load(&world, files, &p, &r)) {
+		const struct policy_message *m = policy_report_at(r, 0);
+
+		fprintf(stderr, "%s:%u: %s\n", m->file, m->line, m->text);
+		exit(1);
+	}
+	policy_report_free(r);
+	return p;
+}
+
+/* The questions: half of them about what some rule names. */
+static struct facts *questions(unsigned n)
+{
+	struct facts *f = calloc(QUESTIONS, sizeof *f);
+
+	for (unsigned i = 0; f && i < QUESTIONS; i++) {
+		unsigned k = i * 7919u % (2 * n);
+		char name[128];
+
+		f[i].by.path = "/usr/bin/node";
+		f[i].under_known = true;
+		switch (i % 3) {
+		case 0:
+			f[i].class = CLASS_READ;
+			snprintf(name, sizeof name, "/opt/d%u/lib%u/file%u.so", k % 100, k % 1000, k);
+			break;
+		case 1:
+			f[i].class = CLASS_CONNECT;
+			f[i].addr = (struct facts_addr){
+				.family = ADDR_INET,
+				.proto = PROTO_TCP,
+				.port = 443,
+				.ip = {10, 0, (uint8_t)(k / 256), (uint8_t)k}};
+			snprintf(name, sizeof name, "10.0.%u.%u:443", k / 256 % 256, k % 256);
+			break;
+		default:
+			f[i].class = CLASS_INSTALL;
+			f[i].package.manager = "npm";
+			snprintf(name, sizeof name, "npm:package-%u", k);
+		}
+		f[i].object = strdup(name);
+	}
+	return f;
+}
+
+static void measure_decisions(const char *name, unsigned n)
+{
+	static const char *const kinds[] = {"path", "address", "package"};
+	struct policy *p = load();
+	struct facts *f = questions(n);
+	double times[ROUNDS];
+	struct verdict v;
+
+	for (unsigned kind = 0; f && kind < 3; kind++) {
+		for (unsigned r = 0; r < ROUNDS; r++) {
+			double start = now_us();
+			unsigned done = 0;
+
+			for (unsigned i = kind; i < QUESTIONS; i += 3, done++)
+				policy_decide(p, &f[i], &v);
+			times[r] = (now_us() - start) * 1000 / done;
+		}
+		printf("policy_decide_%s_%s\t%.0f\tns\n", kinds[kind], name, median(times, ROUNDS));
+	}
+	for (unsigned i = 0; f && i < QUESTIONS; i++)
+		free((void *)(size_t)f[i].object);
+	free(f);
+	policy_free(p);
+}
+
+static void measure_load(const char *name)
+{
+	double times[LOADS];
+
+	for (unsigned i = 0; i < LOADS; i++) {
+		double start = now_us();
+		struct policy *p = load();
+
+		times[i] = now_us() - start;
+		policy_free(p);
+	}
+	printf("policy_load_%s\t%.0f\tus\n", name, median(times, LOADS));
+}
+
+static void measure(const char *name, unsigned n)
+{
+	auto_buf b = BUF_INIT;
+
+	write_policy(&b, n);
+	text = buf_text(&b);
+	text_len = b.len_bytes;
+	measure_load(name);
+	measure_decisions(name, n);
+}
+
+int main(void)
+{
+	measure("10_rules", 3);
+	measure("30000_rules", MANY);
+	return 0;
+}
