@@ -372,8 +372,7 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb,
-                                          pid_t *tgid)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;

@@ -70,7 +70,7 @@ struct lineage_exec {
 	                          is from now on under, or NULL */
 	struct lineage_print print;
 	bool holds_secret;
-	const uint8_t *asked;  /* LINEAGE_ASKED_BYTES, or NULL */
+	const uint8_t *asked; /* LINEAGE_ASKED_BYTES, or NULL */
 };
 
 /** lineage_exec: a process stands at its exec stop with this program.
