@@ -12,11 +12,14 @@ unit_programs = \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
+	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -73,6 +76,10 @@ tests_unit_net_dns_SOURCES = tests/unit/net_dns.c
 tests_unit_net_dns_LDADD = $(unit_libs)
 tests_unit_net_dns_CFLAGS = $(unit_cflags)
 tests_unit_net_dns_LDFLAGS = $(unit_ldflags)
+tests_unit_net_guard_SOURCES = tests/unit/net_guard.c
+tests_unit_net_guard_LDADD = $(unit_libs)
+tests_unit_net_guard_CFLAGS = $(unit_cflags)
+tests_unit_net_guard_LDFLAGS = $(unit_ldflags)
 tests_unit_net_names_SOURCES = tests/unit/net_names.c
 tests_unit_net_names_LDADD = $(unit_libs)
 tests_unit_net_names_CFLAGS = $(unit_cflags)
@@ -93,6 +100,14 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -288,6 +303,7 @@ dist_extra = \
 	tests/lint/tidy-some \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \

@@ -209,6 +209,10 @@ static int follow_scripts(struct search *s, struct program *p)
 			return err;
 		name = script->image.interp;
 	}
+	/* What a script was started as is gone: its interpreter gets the name that
+	 * the kernel opened, and so does whoever compares (goes_on). */
+	if (p->files_n > 1)
+		p->files[0]->argv[0] = p->filename;
 	return program_image(p)->image.kind == IMAGE_ELF ? 0 : -ENOEXEC;
 }
 
@@ -273,14 +277,15 @@ static int find_named(struct search *s, struct program *p)
 {
 	struct request *r = s->r;
 	char text[PATH_MAX];
-	uint64_t dirfd = (uint64_t)AT_FDCWD;
+	uint64_t dirfd;
 	unsigned flags = r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
 	int base_fd = -1;
 	int err = fetch_text(r, text);
 
 	if (err)
 		return err;
-	(void)call_arg(r->call, ROLE_DIRFD, &dirfd);
+	if (!call_arg(r->call, ROLE_DIRFD, &dirfd))
+		dirfd = (uint64_t)AT_FDCWD;
 	if (!text[0] && !(r->flags & AT_EMPTY_PATH))
 		return -ENOENT;
 	if (text[0] != '/') {

@@ -163,6 +163,9 @@ static int prepare(struct request *r)
 	t->kind_known = (t->flags & MSG_FASTOPEN) != 0;
 	if (err == 0)
 		err = op == OP_SENDMMSG ? prepare_many(r, t) : prepare_one(r, t);
+	/* The kernel looks at the descriptor before anything else. */
+	if (err < 0 && err > -ERR_BASE && sock_kind(&t->sock) == -ENOTSOCK)
+		err = -ENOTSOCK;
 	return fetch_result(r, err);
 }
 

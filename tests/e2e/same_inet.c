@@ -274,12 +274,14 @@ static void udp(void)
 	say_number("sendto, no family", sendto(fd, "abc", 3, 0, (struct sockaddr *)&to, sizeof to));
 	say_number("recv", recv(server, b, sizeof b, 0));
 	to.sin_family = AF_INET6;
-	say_number("sendto, another family", sendto(fd, "a", 1, 0, (struct sockaddr *)&to, sizeof to));
+	say_number("sendto, another family",
+	           sendto(fd, "a", 1, 0, (struct sockaddr *)&to, sizeof to));
 	to.sin_family = AF_INET;
 	say_number("sendto, short", sendto(fd, "a", 1, 0, (struct sockaddr *)&to, 8));
 	say_number("sendto, too large",
 	           sendto(fd, big, sizeof big, 0, (struct sockaddr *)&to, sizeof to));
-	say_number("sendto, bad data", sendto(fd, (void *)16, 10, 0, (struct sockaddr *)&to, sizeof to));
+	say_number("sendto, bad data",
+	           sendto(fd, (void *)16, 10, 0, (struct sockaddr *)&to, sizeof to));
 	say("connect", connect(fd, (struct sockaddr *)&to, sizeof to));
 	say_number("send", send(fd, "abcd", 4, 0));
 	say_number("recv", recv(server, b, sizeof b, 0));
@@ -338,7 +340,8 @@ static void netlink(void)
 	       .g = {.rtgen_family = AF_UNSPEC}};
 	struct sockaddr_nl nl = {.nl_family = AF_NETLINK};
 	struct iovec v = {.iov_base = &q, .iov_len = q.h.nlmsg_len};
-	struct msghdr m = {.msg_name = &nl, .msg_namelen = sizeof nl, .msg_iov = &v, .msg_iovlen = 1};
+	struct msghdr m = {
+		.msg_name = &nl, .msg_namelen = sizeof nl, .msg_iov = &v, .msg_iovlen = 1};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	static char b[65536];
 

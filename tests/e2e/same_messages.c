@@ -270,10 +270,8 @@ static void batch_of_addresses(void)
 		to[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		bind(servers[i], (struct sockaddr *)&to[i], len);
 		getsockname(servers[i], (struct sockaddr *)&to[i], &len);
-		mm[i].msg_hdr = (struct msghdr){.msg_name = &to[i],
-		                                .msg_namelen = len,
-		                                .msg_iov = &v,
-		                                .msg_iovlen = 1};
+		mm[i].msg_hdr = (struct msghdr){
+			.msg_name = &to[i], .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1};
 	}
 	while (sent < 12) { /* a count below what was asked for is no error */
 		int n = sendmmsg(fd, mm + sent, (unsigned)(12 - sent), 0);

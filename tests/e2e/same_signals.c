@@ -39,7 +39,7 @@ static void on_signal(int s, siginfo_t *i, void *context)
 	last_value = i->si_value.sival_int;
 }
 
-static void catch(int s)
+static void catch (int s)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
@@ -92,7 +92,7 @@ static void to_self(void)
 {
 	siginfo_t info = {.si_code = SI_QUEUE};
 
-	catch(SIGUSR1);
+	catch (SIGUSR1);
 	say("kill self", kill(getpid(), SIGUSR1));
 	say_signal("  got");
 	say("raise", raise(SIGUSR1));
@@ -123,7 +123,8 @@ static void to_child(void)
 	say("tgkill, another process' thread", syscall(SYS_tgkill, getpid(), pid, 0));
 	say("tgkill 0 to a child", syscall(SYS_tgkill, pid, pid, 0));
 	say("pidfd_send_signal 0", syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0));
-	say("pidfd_send_signal, odd flags", syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 1u << 30));
+	say("pidfd_send_signal, odd flags",
+	    syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 1u << 30));
 	say("pidfd_send_signal, no descriptor", syscall(SYS_pidfd_send_signal, -1, 0, NULL, 0));
 	say("pidfd_send_signal, no pidfd", syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0));
 	say("kill a child", kill(pid, SIGTERM));
@@ -153,12 +154,13 @@ static void everyone(void)
 	fflush(stdout);
 	pids[0] = child(&hold[0]);
 	setpgid(0, 0);
+	catch(SIGTERM);
 	pids[1] = fork();
 	if (pids[1] == 0) {
 		signal(SIGTERM, SIG_IGN);
 		_exit(kill(0, SIGTERM) == 0 ? 3 : 4);
 	}
-	catch(SIGTERM);
+	catch (SIGTERM);
 	ended("kill the own group", pids[1]);
 	say_signal("  got");
 	close(hold[0]);
@@ -202,7 +204,8 @@ static void attributes(void)
 
 	say("prlimit set", prlimit(pid, RLIMIT_NOFILE, &r, &old));
 	say("prlimit get", prlimit(pid, RLIMIT_NOFILE, NULL, &old));
-	printf("%-40s %lu %lu\n", "  limits", (unsigned long)old.rlim_cur, (unsigned long)old.rlim_max);
+	printf("%-40s %lu %lu\n", "  limits", (unsigned long)old.rlim_cur,
+	       (unsigned long)old.rlim_max);
 	r.rlim_cur = 100;
 	say("prlimit, soft above hard", prlimit(pid, RLIMIT_NOFILE, &r, NULL));
 	say("prlimit, bad pointer", prlimit(pid, RLIMIT_NOFILE, (void *)16, NULL));
@@ -236,8 +239,8 @@ static void owners(void)
 	int hold;
 	pid_t pid = child(&hold);
 
-	catch(SIGIO);
-	catch(SIGUSR2);
+	catch (SIGIO);
+	catch (SIGUSR2);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
 	say("F_SETOWN", fcntl(pair[0], F_SETOWN, getpid()));
 	printf("%-40s %d\n", "F_GETOWN", fcntl(pair[0], F_GETOWN) == getpid());

@@ -262,12 +262,14 @@ static void datagrams(void)
 
 	say("bind", bind(server, (struct sockaddr *)&un, len));
 	say_number("sendto, not bound", sendto(fd, "a", 1, 0, (struct sockaddr *)&un, len));
-	say_number("recvfrom", recvfrom(server, b, sizeof b, 0, (struct sockaddr *)&from, &from_len));
+	say_number("recvfrom",
+	           recvfrom(server, b, sizeof b, 0, (struct sockaddr *)&from, &from_len));
 	printf("%-40s %u\n", "from nobody", from_len);
 	say("bind the sender", bind_to(fd, "./client.sock"));
 	say_number("sendto", sendto(fd, "ab", 2, 0, (struct sockaddr *)&un, len));
 	from_len = sizeof from;
-	say_number("recvfrom", recvfrom(server, b, sizeof b, 0, (struct sockaddr *)&from, &from_len));
+	say_number("recvfrom",
+	           recvfrom(server, b, sizeof b, 0, (struct sockaddr *)&from, &from_len));
 	printf("%-40s %u \"%s\"\n", "from", from_len, from.sun_path);
 	say_number("answer to that name",
 	           sendto(server, "xyz", 3, 0, (struct sockaddr *)&from, from_len));
