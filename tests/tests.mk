@@ -243,8 +243,11 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/inherit.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/status.py \
+	tests/e2e/stdio.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
