@@ -204,6 +204,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	if (r->call->row->op == OP_TRUNCATE && is_over_limit(r, p, fetch_arg(r, ROLE_LENGTH))) {
 		r->reply.value = -EFBIG;
 		r->reply.signal = SIGXFSZ;
+		(void)hand_tgid(r); /* whom it is sent to */
 		return;
 	}
 	if (hand_on(r) != 0) {

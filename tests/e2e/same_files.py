@@ -5,6 +5,7 @@ as the filter lets stat calls run, once with a rule that has them all trapped.""
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["SRC"], "tests/lib"))
@@ -18,7 +19,9 @@ STAT = "default allow\ndeny stat /no/such/thing/at/all\n"
 def fresh():
     """The same empty folder for every run."""
     folder = pathlib.Path(TMP) / "w"
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        subprocess.run(["chmod", "-R", "u+rwX", folder], check=True)
+        shutil.rmtree(folder)
     folder.mkdir()
     folder.chmod(0o755)
     return folder
