@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_session \
@@ -17,10 +18,20 @@ unit_programs = \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_laws \
+	tests/unit/policy_laws_more \
 	tests/unit/secret \
+	tests/unit/tracee_caller \
+	tests/unit/tracee_canon \
 	tests/unit/tracee_image \
+	tests/unit/tracee_mem \
+	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
 	tests/unit/trap_filter
+tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
+tests_unit_answer_open_flags_LDADD = $(unit_libs)
+tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
+tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -89,14 +100,38 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
+tests_unit_policy_laws_LDADD = $(unit_libs)
+tests_unit_policy_laws_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
+tests_unit_policy_laws_more_LDADD = $(unit_libs)
+tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
 tests_unit_secret_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
+tests_unit_tracee_caller_LDADD = $(unit_libs)
+tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
+tests_unit_tracee_caller_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_canon_SOURCES = tests/unit/tracee_canon.c
+tests_unit_tracee_canon_LDADD = $(unit_libs)
+tests_unit_tracee_canon_CFLAGS = $(unit_cflags)
+tests_unit_tracee_canon_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_image_SOURCES = tests/unit/tracee_image.c
 tests_unit_tracee_image_LDADD = $(unit_libs)
 tests_unit_tracee_image_CFLAGS = $(unit_cflags)
 tests_unit_tracee_image_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
+tests_unit_tracee_mem_LDADD = $(unit_libs)
+tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
+tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
+tests_unit_tracee_place_LDADD = $(unit_libs)
+tests_unit_tracee_place_CFLAGS = $(unit_cflags)
+tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
@@ -143,10 +178,20 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
+	tests/e2e/same_names \
+	tests/e2e/same_open \
+	tests/e2e/same_owner \
+	tests/e2e/same_proc \
 	tests/e2e/same_signals \
-	tests/e2e/same_unix
+	tests/e2e/same_unix \
+	tests/e2e/same_wait
+tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
+tests_e2e_same_attr_LDADD = $(caller_libs)
+tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
+tests_e2e_same_attr_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
 tests_e2e_same_inet_LDADD = $(caller_libs)
 tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
@@ -155,6 +200,22 @@ tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
 tests_e2e_same_messages_LDADD = $(caller_libs)
 tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
 tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_names_SOURCES = tests/e2e/same_names.c
+tests_e2e_same_names_LDADD = $(caller_libs)
+tests_e2e_same_names_CFLAGS = $(e2e_cflags)
+tests_e2e_same_names_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_open_SOURCES = tests/e2e/same_open.c
+tests_e2e_same_open_LDADD = $(caller_libs)
+tests_e2e_same_open_CFLAGS = $(e2e_cflags)
+tests_e2e_same_open_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_owner_SOURCES = tests/e2e/same_owner.c
+tests_e2e_same_owner_LDADD = $(caller_libs)
+tests_e2e_same_owner_CFLAGS = $(e2e_cflags)
+tests_e2e_same_owner_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_proc_SOURCES = tests/e2e/same_proc.c
+tests_e2e_same_proc_LDADD = $(caller_libs)
+tests_e2e_same_proc_CFLAGS = $(e2e_cflags)
+tests_e2e_same_proc_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
@@ -163,6 +224,10 @@ tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
+tests_e2e_same_wait_LDADD = $(caller_libs)
+tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
+tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
 race_programs = \
 	tests/race/net_flip \
 	tests/race/own_takeover
@@ -188,7 +253,11 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/inherit.py \
+	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/status.py \
+	tests/e2e/stdio.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -225,6 +294,7 @@ dist_extra = \
 	tests/fuzz/run \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
@@ -248,6 +318,7 @@ dist_extra = \
 	tests/race/own_takeover.py \
 	tests/run \
 	tests/unit/policy_cases.txt \
+	tests/unit/policy_world.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \

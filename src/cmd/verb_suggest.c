@@ -1,5 +1,4 @@
 /* suggest: from the decisions of a session to a policy for the next. */
-#include "audit/keys.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -7,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/paths.h"
 #include "cmd/verbs.h"
+#include "cmd/where.h"
 #include "policy/explain.h"
 #include "policy/suggest.h"
 
@@ -125,15 +125,10 @@ static int read_uses(sqlite3 *db, const char *session, struct uses *u)
 
 static int open_store(const struct tool *t, char **path, sqlite3 **db)
 {
-	auto_buf standard = BUF_INIT;
-	const char *given = t->db ? t->db : getenv("WARY_DB");
-	int err = given && *given ? 0 : keys_store_default(&standard);
+	int err = where_store(t->db, world_folders(t->world), path);
 
 	if (err)
 		return err;
-	*path = strdup(given && *given ? given : buf_text(&standard));
-	if (!*path)
-		return -ERR_NOMEM;
 	if (access(*path, R_OK))
 		return -ERR_NOTFOUND;
 	if (sqlite3_open_v2(*path, db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)

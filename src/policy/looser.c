@@ -16,37 +16,64 @@ static bool has_state(const struct path_states *s, uint32_t node)
 	return false;
 }
 
-/* What the rules of one layer could say of a class somewhere at or below a
- * name, over the states that only this name has. */
+/* What the rules of one layer could say of a class at a name or somewhere
+ * below it. */
 struct span {
-	unsigned answers; /* bits 1 << ANSWER_ */
+	/* The last rule that holds for all of it whatever else is known, and the
+	 * first such final one; 0: none.  What these beat decides nowhere. */
+	uint32_t last, first_final;
+	unsigned all;  /* bits 1 << ANSWER_ of what may decide */
+	unsigned only; /* of those, what the other name does not have */
 };
 
 struct compare {
 	const struct policy *p;
-	bool below; /* what lies below counts too */
-	/* [layer][class] of the old and the new name: what only it has, and all. */
-	struct span only[2][LAYER_COUNT][CLASS_COUNT];
-	struct span all[2][LAYER_COUNT][CLASS_COUNT];
+	bool below;                                        /* what lies below counts too */
+	struct span spans[2][LAYER_COUNT][CLASS_BIND + 1]; /* old, new */
 };
 
-static void add_entries(struct compare *c, uint32_t entry, int side, bool only)
+static bool is_beaten(const struct span *s, const struct rule *r, uint32_t order)
 {
-	const struct policy *p = c->p;
+	if (r->is_final)
+		return s->first_final && order > s->first_final;
+	return s->first_final || order < s->last;
+}
 
-	for (; entry; entry = p->entries.v[entry].next) {
-		const struct object *o = &p->objects.v[p->entries.v[entry].object];
-		const struct rule *r = &p->rules.v[o->rule];
+/* Notes that a rule holds for everything of a side. */
+static void add_whole(struct compare *c, int side, uint32_t object)
+{
+	const struct object *o = &c->p->objects.v[object];
+	const struct rule *r = &c->p->rules.v[o->rule];
 
-		if (o->dead)
+	if (o->dead || r->conds_n)
+		return;
+	for (int class = 0; class <= CLASS_BIND; class ++) {
+		struct span *s = &c->spans[side][r->layer][class];
+
+		if (!(r->classes & CLASS_BIT(class)))
 			continue;
-		for (int class = 0; class <= CLASS_EXEC; class ++) {
-			if (!(r->classes & CLASS_BIT(class)))
-				continue;
-			c->all[side][r->layer][class].answers |= 1u << r->answer;
-			if (only)
-				c->only[side][r->layer][class].answers |= 1u << r->answer;
-		}
+		if (!r->is_final && o->rule > s->last)
+			s->last = o->rule;
+		if (r->is_final && (!s->first_final || o->rule < s->first_final))
+			s->first_final = o->rule;
+	}
+}
+
+static void add_object(struct compare *c, int side, uint32_t object, bool only)
+{
+	const struct object *o = &c->p->objects.v[object];
+	const struct rule *r = &c->p->rules.v[o->rule];
+
+	if (o->dead)
+		return;
+	for (int class = 0; class <= CLASS_BIND; class ++) {
+		struct span *s = &c->spans[side][r->layer][class];
+
+		if (!(r->classes & CLASS_BIT(class)) || is_beaten(s, r, o->rule))
+			continue;
+		s->all |= 1u << r->answer;
+		if (only)
+			s->only |= 1u << r->answer;
 	}
 }
 
@@ -55,11 +82,27 @@ static void add_node(struct compare *c, uint32_t node, int side, bool only)
 {
 	const struct path_node *n = &c->p->paths.nodes.v[node];
 
-	add_entries(c, n->entries, side, only);
+	for (uint32_t e = n->entries; e; e = c->p->entries.v[e].next)
+		add_object(c, side, c->p->entries.v[e].object, only);
 	if (!c->below)
 		return;
 	for (uint32_t child = n->children; child; child = c->p->paths.nodes.v[child].next_child)
 		add_node(c, child, side, only);
+}
+
+/* What ends in a `**` that is reached holds for all below as well. */
+static void add_whole_states(struct compare *c, const struct path_states *states, int side)
+{
+	const struct policy *p = c->p;
+
+	for (size_t i = 0; i < states->n; i++) {
+		const struct path_node *n = &p->paths.nodes.v[states->v[i]];
+
+		if (c->below && n->kind != PATH_ANY)
+			continue;
+		for (uint32_t e = n->entries; e; e = p->entries.v[e].next)
+			add_whole(c, side, p->entries.v[e].object);
+	}
 }
 
 static void add_states(struct compare *c, const struct path_states *mine,
@@ -70,26 +113,37 @@ static void add_states(struct compare *c, const struct path_states *mine,
 }
 
 /* Rules without an object, and the default, are everyone's. */
-static void add_common(struct compare *c)
+static void add_common(struct compare *c, int side)
 {
 	const struct policy *p = c->p;
 
-	for (int class = 0; class <= CLASS_EXEC; class ++) {
+	for (int class = 0; class <= CLASS_BIND; class ++) {
+		for (uint32_t e = p->all[class]; e; e = p->entries.v[e].next)
+			add_object(c, side, p->entries.v[e].object, false);
 		for (int layer = 0; layer < LAYER_COUNT; layer++) {
+			struct span *s = &c->spans[side][layer][class];
 			int answer = p->present[layer] ? p->defaults[layer][class].answer : -1;
-			unsigned bit = 1u << (answer < 0 ? ANSWER_ALLOW : answer);
 
-			c->all[0][layer][class].answers |= bit;
-			c->all[1][layer][class].answers |= bit;
-		}
-		for (uint32_t e = p->all[class]; e; e = p->entries.v[e].next) {
-			const struct rule *r =
-				&p->rules.v[p->objects.v[p->entries.v[e].object].rule];
-
-			c->all[0][r->layer][class].answers |= 1u << r->answer;
-			c->all[1][r->layer][class].answers |= 1u << r->answer;
+			if (!s->last && !s->first_final)
+				s->all |= 1u << (answer < 0 ? ANSWER_ALLOW : answer);
 		}
 	}
+}
+
+static void add_whole_common(struct compare *c, int side)
+{
+	for (int class = 0; class <= CLASS_BIND; class ++)
+		for (uint32_t e = c->p->all[class]; e; e = c->p->entries.v[e].next)
+			add_whole(c, side, c->p->entries.v[e].object);
+}
+
+static void add_side(struct compare *c, const struct path_states *mine,
+                     const struct path_states *other, int side)
+{
+	add_whole_common(c, side);
+	add_whole_states(c, mine, side);
+	add_states(c, mine, other, side);
+	add_common(c, side);
 }
 
 static unsigned strictest(unsigned answers)
@@ -109,16 +163,45 @@ static unsigned loosest(unsigned answers)
  * where the loosest it may say is as strict as the strictest of the old. */
 static bool may_be_looser(const struct compare *c, int layer, int class)
 {
-	unsigned lacks = c->only[0][layer][class].answers;
-	unsigned gains = c->only[1][layer][class].answers;
-	unsigned everywhere = c->all[0][layer][class].answers | c->all[1][layer][class].answers;
+	const struct span *old_name = &c->spans[0][layer][class];
+	const struct span *new_name = &c->spans[1][layer][class];
 
-	if (!lacks && !gains)
+	if (!old_name->only && !new_name->only)
 		return false;
-	if (!(lacks & ~(1u << ANSWER_ALLOW)) && (!gains || loosest(gains) >= strictest(everywhere)))
+	if (!(old_name->only & ~(1u << ANSWER_ALLOW)) &&
+	    (!new_name->only ||
+	     loosest(new_name->only) >= strictest(old_name->all | new_name->all)))
 		return false;
-	return loosest(c->all[1][layer][class].answers) <
-	       strictest(c->all[0][layer][class].answers);
+	return loosest(new_name->all) < strictest(old_name->all);
+}
+
+static bool has_delegates(const struct path_index *ix, uint32_t node, bool below)
+{
+	if (ix->nodes.v[node].entries)
+		return true;
+	for (uint32_t child = ix->nodes.v[node].children; below && child;
+	     child = ix->nodes.v[child].next_child)
+		if (has_delegates(ix, child, below))
+			return true;
+	return false;
+}
+
+/* A delegate's socket under another name would be none (law 15). */
+static bool hides_delegate(const struct policy *p, const char *old_path, const char *new_path,
+                           bool below)
+{
+	const struct path_index *ix = &p->delegate_paths;
+	struct path_states from;
+	struct path_states to;
+
+	path_index_states(ix, old_path, &from);
+	path_index_states(ix, new_path, &to);
+	if (from.overflow || to.overflow)
+		return true;
+	for (size_t i = 0; i < from.n; i++)
+		if (!has_state(&to, from.v[i]) && has_delegates(ix, from.v[i], below))
+			return true;
+	return false;
 }
 
 bool policy_looser_below(const struct policy *p, const char *old_path, const char *new_path,
@@ -129,6 +212,8 @@ bool policy_looser_below(const struct policy *p, const char *old_path, const cha
 	struct compare *c;
 	bool looser = false;
 
+	if (hides_delegate(p, old_path, new_path, who->object_is_dir))
+		return true;
 	path_index_states(&p->paths, old_path, &old_states);
 	path_index_states(&p->paths, new_path, &new_states);
 	if (old_states.overflow || new_states.overflow)
@@ -142,11 +227,10 @@ bool policy_looser_below(const struct policy *p, const char *old_path, const cha
 		return true;
 	c->p = p;
 	c->below = who->object_is_dir;
-	add_states(c, &old_states, &new_states, 0);
-	add_states(c, &new_states, &old_states, 1);
-	add_common(c);
+	add_side(c, &old_states, &new_states, 0);
+	add_side(c, &new_states, &old_states, 1);
 	for (int layer = 0; layer < LAYER_ANSWERS && !looser; layer++)
-		for (int class = 0; class <= CLASS_EXEC && !looser; class ++)
+		for (int class = 0; class <= CLASS_BIND && !looser; class ++)
 			looser = may_be_looser(c, layer, class);
 	free(c);
 	return looser;

@@ -76,11 +76,12 @@ void walk_begin(struct walk *w, struct place *p, struct place_env *env, unsigned
 		.env = env,
 		.flags = flags,
 		.resolve = resolve,
-		.cur = p->text[0] == '/' && !scoped ? env->root_fd : p->base_fd,
+		.cur = p->base_fd < 0 || (p->text[0] == '/' && !scoped) ? env->root_fd : p->base_fd,
 		.hold = -1,
 		.scope = scoped ? p->base_fd : -1,
 		.rest = p->text,
 		.untouched = !scoped,
+		.root_known = scoped || p->text[0] == '/',
 	};
 }
 
@@ -252,7 +253,10 @@ static int go_along(struct walk *w, const char *text, const char *after)
 
 		if (w->resolve & RESOLVE_BENEATH)
 			return -EXDEV;
-		if ((w->resolve & RESOLVE_NO_XDEV) && leaves_mount(w->cur, root))
+		/* The kernel calls it a crossing also where it has not had to
+		 * look for the root before. */
+		if ((w->resolve & RESOLVE_NO_XDEV) &&
+		    (!w->root_known || leaves_mount(w->cur, root)))
 			return -EXDEV;
 		fd_drop(&w->hold);
 		w->cur = root;
@@ -398,6 +402,7 @@ static int go_up(struct walk *w)
 {
 	int fd;
 
+	w->root_known = true;
 	if (w->scope >= 0 && same_object(w->cur, w->scope))
 		return w->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
 	if (same_object(w->cur, w->env->root_fd))

@@ -16,8 +16,9 @@ struct walk {
 	const char *rest; /* of the name, from cur */
 	char *memory;     /* that rest is in, once a link was followed */
 	unsigned followed;
-	bool untouched; /* no link met: the text is the way that was gone */
-	bool jumped;    /* the link last followed was a magic one */
+	bool untouched;  /* no link met: the text is the way that was gone */
+	bool root_known; /* the kernel would have looked for the root by now */
+	bool jumped;     /* the link last followed was a magic one */
 };
 
 void walk_begin(struct walk *w, struct place *p, struct place_env *env, unsigned flags,

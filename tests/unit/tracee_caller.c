@@ -1,0 +1,107 @@
+/* tracee/caller: what procfs says of a caller. */
+#include "tests/unit/tap.h"
+#include "tracee/caller.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static const char status[] = "Name:\tx\\nUid:\t7\n"
+			     "Umask:\t0027\n"
+			     "State:\tS (sleeping)\n"
+			     "Tgid:\t4711\n"
+			     "Ngid:\t0\n"
+			     "Pid:\t4712\n"
+			     "Uid:\t1\t2\t3\t4\n"
+			     "Gid:\t5\t6\t7\t4294967295\n"
+			     "Groups:\t20 30 40 \n"
+			     "CapPrm:\t000001ffffffffff\n"
+			     "CapEff:\t0000000000000002\n";
+
+static void check_status(void)
+{
+	struct caller_creds c;
+	pid_t tgid;
+
+	tap_is_int(caller_parse_status(status, &c, &tgid), 0, "status is read");
+	tap_is_int(tgid, 4711, "the process");
+	tap_is_int(c.umask, 027, "the umask is octal");
+	tap_ok(c.ruid == 1 && c.euid == 2 && c.fsuid == 4, "user ids");
+	tap_ok(c.rgid == 5 && c.egid == 6 && c.fsgid == 4294967295u, "group ids");
+	tap_ok(c.groups_n == 3 && c.groups[2] == 40, "groups");
+	tap_ok(c.cap_effective == 2 && c.cap_permitted == 0x1ffffffffff, "capabilities");
+}
+
+static void check_broken(void)
+{
+	char text[sizeof status];
+	struct caller_creds c;
+	pid_t tgid;
+
+	memcpy(text, status, sizeof text);
+	memcpy(strstr(text, "Groups"), "Grouqs", 6);
+	tap_is_int(caller_parse_status(text, &c, &tgid), -ERR_FORMAT, "a line that is missing");
+	memcpy(text, status, sizeof text);
+	memcpy(strstr(text, "\t2\t3"), "\tx\t3", 4);
+	tap_is_int(caller_parse_status(text, &c, &tgid), -ERR_FORMAT, "an id that is no number");
+	tap_is_int(caller_parse_status("", &c, &tgid), -ERR_FORMAT, "nothing at all");
+}
+
+static void check_many_groups(void)
+{
+	char text[16384];
+	struct caller_creds c;
+	pid_t tgid;
+	int n = snprintf(text, sizeof text,
+	                 "Umask:\t0\nTgid:\t1\nUid:\t0 0 0 0\nGid:\t0 0 0 0\n"
+	                 "CapPrm:\t0\nCapEff:\t0\nGroups:\t");
+
+	for (int i = 0; i <= CALLER_GROUPS_MAX; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "%d ", i);
+	tap_is_int(caller_parse_status(text, &c, &tgid), -ERR_BOUND,
+	           "more groups than can be worn are no groups");
+}
+
+static void check_tty(void)
+{
+	tap_is_int((long long)caller_parse_tty("1 (a) b) S 2 3 4 34817 5"),
+	           (long long)makedev(136, 1), "a name with parentheses");
+	tap_is_int((long long)caller_parse_tty("1 (x) S 2 3 4 1048576 5"),
+	           (long long)makedev(0, 256), "the upper bits of a minor number");
+	tap_is_int((long long)caller_parse_tty("1 (x) S 2 3 4 0 5"), 0, "no terminal");
+	tap_is_int((long long)caller_parse_tty("nonsense"), 0, "nonsense");
+}
+
+static void check_self(void)
+{
+	struct rlimit old;
+	struct rlimit new;
+	struct caller_creds c;
+	uint64_t limit = 0;
+	pid_t tgid = 0;
+
+	umask(031);
+	tap_is_int(caller_creds_of(getpid(), &c, &tgid), 0, "one's own status");
+	tap_ok(tgid == getpid() && c.umask == 031 && c.fsuid == geteuid(), "is one's own");
+	tap_is_int(caller_tgid(getpid()), getpid(), "one's own process");
+	tap_is_int(caller_tgid(-7), -1, "nobody's process");
+	getrlimit(RLIMIT_FSIZE, &old);
+	new = old;
+	new.rlim_cur = 4096;
+	setrlimit(RLIMIT_FSIZE, &new);
+	tap_ok(caller_fsize_limit(getpid(), &limit) == 0 && limit == 4096, "the limit on files");
+	setrlimit(RLIMIT_FSIZE, &old);
+}
+
+int main(void)
+{
+	check_status();
+	check_broken();
+	check_many_groups();
+	check_tty();
+	check_self();
+	return tap_done();
+}
