@@ -1,5 +1,5 @@
-#include "base/log.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 
