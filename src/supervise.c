@@ -63,6 +63,7 @@ static int prepare(struct request *r)
 	const struct family *f = families[r->call->row->family];
 	int err;
 
+	hand_ready(r);
 	r->caller.program = lineage_of(r->sup->lineage, r->call->tid);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
 	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
