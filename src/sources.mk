@@ -173,6 +173,7 @@ libwary_a_SOURCES = \
 	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
+	src/lookup.c \
 	src/net/diag.c \
 	src/net/guard.c \
 	src/net/local.c \
@@ -312,6 +313,7 @@ wary_headers = \
 	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
+	src/lookup.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \

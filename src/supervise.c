@@ -63,7 +63,8 @@ static int prepare(struct request *r)
 	const struct family *f = families[r->call->row->family];
 	int err;
 
-	r->caller.program = lineage_of(r->sup->lineage, r->call->tid);
+	hand_ready(r);
+	r->caller.program = lineage_of(r->sup->lineage, r->call->tid, &r->caller.tgid);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
 	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
 		if (r->facts[i].class != CLASS_SECRET)
