@@ -247,13 +247,19 @@ tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
+	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/HOW.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/ask_install.py \
+	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_terminal.py \
 	tests/e2e/inherit.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
