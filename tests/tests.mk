@@ -238,7 +238,17 @@ tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
 tests_e2e_secrets_LDADD = $(caller_libs)
 tests_e2e_secrets_CFLAGS = $(e2e_cflags)
 tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
-race_programs =
+race_programs = \
+	tests/race/net_flip \
+	tests/race/own_takeover
+tests_race_net_flip_SOURCES = tests/race/net_flip.c
+tests_race_net_flip_LDADD = $(caller_libs)
+tests_race_net_flip_CFLAGS = $(race_cflags)
+tests_race_net_flip_LDFLAGS = $(race_ldflags)
+tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
+tests_race_own_takeover_LDADD = $(caller_libs)
+tests_race_own_takeover_CFLAGS = $(race_cflags)
+tests_race_own_takeover_LDFLAGS = $(race_ldflags)
 lib_programs =
 bench_programs = \
 	tests/bench/policy
@@ -253,6 +263,7 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
@@ -317,6 +328,8 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/net_flip.py \
+	tests/race/own_takeover.py \
 	tests/run \
 	tests/unit/policy_cases.txt \
 	tests/unit/policy_world.h \
