@@ -228,7 +228,12 @@ tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
 tests_e2e_same_wait_LDADD = $(caller_libs)
 tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
 tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
-race_programs =
+race_programs = \
+	tests/race/files_flip
+tests_race_files_flip_SOURCES = tests/race/files_flip.c
+tests_race_files_flip_LDADD = $(caller_libs)
+tests_race_files_flip_CFLAGS = $(race_cflags)
+tests_race_files_flip_LDFLAGS = $(race_ldflags)
 lib_programs =
 bench_programs = \
 	tests/bench/policy
@@ -282,6 +287,7 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/say.h \
@@ -304,6 +310,9 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/flip_attr.py \
+	tests/race/flip_names.py \
+	tests/race/flip_open.py \
 	tests/run \
 	tests/unit/policy_cases.txt \
 	tests/unit/policy_world.h \
