@@ -143,8 +143,10 @@ libwary_a_SOURCES = \
 	src/base/log.c \
 	src/cmd/audit.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
+	src/cmd/audit_sql.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
