@@ -64,7 +64,7 @@ static int prepare(struct request *r)
 	int err;
 
 	hand_ready(r);
-	r->caller.program = lineage_of(r->sup->lineage, r->call->tid);
+	r->caller.program = lineage_of(r->sup->lineage, r->call->tid, &r->caller.tgid);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
 	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
 		if (r->facts[i].class != CLASS_SECRET)

@@ -74,7 +74,7 @@ static bool is_lookup(const struct request *r, const struct addr *a)
 static void expect_lookup(struct request *r, const struct sock *s, const struct addr *a)
 {
 	struct guard_asker who = {
-		.program = lineage_of(r->sup->lineage, r->call->tid),
+		.program = lineage_of(r->sup->lineage, r->call->tid, NULL),
 		.pid = r->caller.tgid ? r->caller.tgid : r->call->tid,
 		.tid = r->call->tid,
 		.uid = r->worker->fsuid_now,
