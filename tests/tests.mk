@@ -183,6 +183,7 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/exec \
 	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
@@ -192,7 +193,12 @@ e2e_programs = \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
 	tests/e2e/same_unix \
-	tests/e2e/same_wait
+	tests/e2e/same_wait \
+	tests/e2e/secrets
+tests_e2e_exec_SOURCES = tests/e2e/exec.c
+tests_e2e_exec_LDADD = $(caller_libs)
+tests_e2e_exec_CFLAGS = $(e2e_cflags)
+tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
 tests_e2e_same_attr_LDADD = $(caller_libs)
 tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
@@ -233,9 +239,18 @@ tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
 tests_e2e_same_wait_LDADD = $(caller_libs)
 tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
 tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
+tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
+tests_e2e_secrets_LDADD = $(caller_libs)
+tests_e2e_secrets_CFLAGS = $(e2e_cflags)
+tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
 race_programs = \
+	tests/race/files_flip \
 	tests/race/net_flip \
 	tests/race/own_takeover
+tests_race_files_flip_SOURCES = tests/race/files_flip.c
+tests_race_files_flip_LDADD = $(caller_libs)
+tests_race_files_flip_CFLAGS = $(race_cflags)
+tests_race_files_flip_LDFLAGS = $(race_ldflags)
 tests_race_net_flip_SOURCES = tests/race/net_flip.c
 tests_race_net_flip_LDADD = $(caller_libs)
 tests_race_net_flip_CFLAGS = $(race_cflags)
@@ -258,10 +273,14 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
+	tests/e2e/exec.py \
+	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/names.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
 	tests/fuzz/corpora \
@@ -298,6 +317,7 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/say.h \
@@ -320,6 +340,9 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/flip_attr.py \
+	tests/race/flip_names.py \
+	tests/race/flip_open.py \
 	tests/race/net_flip.py \
 	tests/race/own_takeover.py \
 	tests/run \

@@ -5,6 +5,7 @@
 #include "audit/audit.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "cmd/approve.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/messages.h"
@@ -297,7 +298,10 @@ static int start_workers(void *ctx)
 
 static int start_workers_and_asker(struct session *s)
 {
+	auto_free char *socket =
+		approve_socket(world_folders(s->world), audit_session_id(s->sup.audit));
 	struct ask_config ask = {
+		.socket_path = socket,
 		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
 		.answers_path = s->answers,
@@ -309,6 +313,7 @@ static int start_workers_and_asker(struct session *s)
 	s->workers = true;
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
+	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine() != 0)
 		return failed("wary cannot confine itself", NULL);
 	if (launch_go(s->launch) != 0)
