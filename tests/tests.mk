@@ -140,7 +140,12 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
-fault_programs =
+fault_programs = \
+	tests/fault/audit_kill
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
@@ -199,7 +204,12 @@ tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
 race_programs =
-lib_programs =
+lib_programs = \
+	tests/lib/audit_session
+tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
+tests_lib_audit_session_LDADD = $(unit_libs)
+tests_lib_audit_session_CFLAGS = $(unit_cflags)
+tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -214,6 +224,7 @@ dist_extra = \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/same_sockets.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -248,6 +259,7 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_work.h \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/test.sh \
