@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# wary-test: timeout=900
 """Whatever is changed in a store, verify finds it and names it.
 
 Every column of every table is changed in a row, rows are removed, doubled,
