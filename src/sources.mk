@@ -141,10 +141,13 @@ libwary_a_SOURCES = \
 	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
+	src/cmd/approve.c \
 	src/cmd/audit.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
+	src/cmd/audit_sql.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -172,6 +175,7 @@ libwary_a_SOURCES = \
 	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
+	src/lookup.c \
 	src/net/diag.c \
 	src/net/guard.c \
 	src/net/local.c \
@@ -291,6 +295,7 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/approve.h \
 	src/cmd/audit.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
@@ -310,6 +315,7 @@ wary_headers = \
 	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
+	src/lookup.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \

@@ -86,6 +86,16 @@ void hand_free(struct worker *w)
 	w->creds_now = NULL;
 }
 
+void hand_ready(struct request *r)
+{
+	struct hand *h = r->worker->creds_now;
+
+	if (h && h->kept_on && atomic_load(&r->sup->creds_changed)) {
+		wear_off(h->wear);
+		h->kept_on = false;
+	}
+}
+
 int hand_fetch(struct request *r, unsigned need)
 {
 	struct hand *h = hand_of(r->worker);
@@ -95,10 +105,6 @@ int hand_fetch(struct request *r, unsigned need)
 
 	if (!h)
 		return -ERR_NOMEM;
-	if (h->kept_on && atomic_load(&r->sup->creds_changed)) {
-		wear_off(h->wear);
-		h->kept_on = false;
-	}
 	h->creds_seen = false;
 	h->creds.umask = r->sup->umask_start;
 	if (!mask &&
