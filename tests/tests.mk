@@ -145,7 +145,12 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
-fault_programs =
+fault_programs = \
+	tests/fault/audit_kill
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
@@ -259,7 +264,12 @@ tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
 tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
-lib_programs =
+lib_programs = \
+	tests/lib/audit_session
+tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
+tests_lib_audit_session_LDADD = $(unit_libs)
+tests_lib_audit_session_CFLAGS = $(unit_cflags)
+tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -283,6 +293,7 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -317,6 +328,7 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_work.h \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
