@@ -18,8 +18,12 @@ unit_programs = \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_check \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_laws_rest \
+	tests/unit/policy_messages \
+	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -100,6 +104,10 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_check_SOURCES = tests/unit/policy_check.c
+tests_unit_policy_check_LDADD = $(unit_libs)
+tests_unit_policy_check_CFLAGS = $(unit_cflags)
+tests_unit_policy_check_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
 tests_unit_policy_laws_LDADD = $(unit_libs)
 tests_unit_policy_laws_CFLAGS = $(unit_cflags)
@@ -108,6 +116,18 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_rest_SOURCES = tests/unit/policy_laws_rest.c
+tests_unit_policy_laws_rest_LDADD = $(unit_libs)
+tests_unit_policy_laws_rest_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_rest_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
+tests_unit_policy_messages_LDADD = $(unit_libs)
+tests_unit_policy_messages_CFLAGS = $(unit_cflags)
+tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
+tests_unit_policy_properties_LDADD = $(unit_libs)
+tests_unit_policy_properties_CFLAGS = $(unit_cflags)
+tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
