@@ -167,6 +167,7 @@ fuzz_programs = \
 	tests/fuzz/dns \
 	tests/fuzz/image \
 	tests/fuzz/package_args \
+	tests/fuzz/policy \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -189,6 +190,10 @@ tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
+tests_fuzz_policy_LDADD = $(fuzz_libs)
+tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
+tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -257,6 +262,30 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/policy/bidi \
+	tests/fuzz/corpus/policy/bom \
+	tests/fuzz/corpus/policy/braces \
+	tests/fuzz/corpus/policy/continued \
+	tests/fuzz/corpus/policy/crlf \
+	tests/fuzz/corpus/policy/cycle \
+	tests/fuzz/corpus/policy/git-ssh \
+	tests/fuzz/corpus/policy/grammar-00 \
+	tests/fuzz/corpus/policy/grammar-01 \
+	tests/fuzz/corpus/policy/grammar-02 \
+	tests/fuzz/corpus/policy/grammar-03 \
+	tests/fuzz/corpus/policy/grammar-04 \
+	tests/fuzz/corpus/policy/grammar-05 \
+	tests/fuzz/corpus/policy/grammar-06 \
+	tests/fuzz/corpus/policy/grammar-07 \
+	tests/fuzz/corpus/policy/grammar-08 \
+	tests/fuzz/corpus/policy/grammar-09 \
+	tests/fuzz/corpus/policy/grammar-10 \
+	tests/fuzz/corpus/policy/grammar-11 \
+	tests/fuzz/corpus/policy/latin1 \
+	tests/fuzz/corpus/policy/machine \
+	tests/fuzz/corpus/policy/nul \
+	tests/fuzz/corpus/policy/project \
+	tests/fuzz/corpus/policy/quotes \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
