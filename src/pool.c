@@ -24,8 +24,10 @@
 /* … and how many looks without a blocked caller before it sleeps. */
 #define WATCH_CALM 30
 /* A second receiver pays when calls queue up; it retires after so many of its
- * own calls in a row that left nothing waiting. */
-#define CALM_CALLS 64
+ * own looks in a row that found nothing waiting. */
+#define CALM_CALLS 16
+/* It looks only after every so many calls: a look is a system call. */
+#define LOOK_CALLS 8
 #define SLOTS_MAX 2
 
 struct pool_thread {
@@ -35,7 +37,7 @@ struct pool_thread {
 	_Atomic bool alive;
 	bool joinable;
 	bool has_slot;
-	unsigned calm;
+	unsigned calm, calls;
 };
 
 struct pool {
@@ -92,6 +94,8 @@ static void adapt_slots(struct pool_thread *t)
 	struct pollfd fd = {.fd = p->sup->listener_fd, .events = POLLIN};
 	int n = atomic_load(&p->slots_n);
 
+	if (++t->calls % LOOK_CALLS != 0)
+		return;
 	if (poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN)) {
 		t->calm = 0;
 		if (n < SLOTS_MAX && atomic_load(&p->parked_n) > 0 &&

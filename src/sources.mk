@@ -128,6 +128,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
+	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
@@ -140,16 +141,22 @@ libwary_a_SOURCES = \
 	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
+	src/cmd/approve.c \
 	src/cmd/audit.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
+	src/cmd/audit_sql.c \
 	src/cmd/audit_verify.c \
+	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/effect.c \
+	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/folders.c \
+	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
@@ -157,6 +164,7 @@ libwary_a_SOURCES = \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
+	src/cmd/table.c \
 	src/cmd/tool.c \
 	src/cmd/trust.c \
 	src/cmd/verb_check.c \
@@ -167,6 +175,7 @@ libwary_a_SOURCES = \
 	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
+	src/lookup.c \
 	src/net/diag.c \
 	src/net/guard.c \
 	src/net/local.c \
@@ -257,6 +266,7 @@ wary_headers = \
 	src/audit/keys.h \
 	src/audit/merkle.h \
 	src/audit/ratchet.h \
+	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \
 	src/audit/replay.h \
@@ -265,6 +275,7 @@ wary_headers = \
 	src/audit/report.js \
 	src/audit/rows.h \
 	src/audit/schema.h \
+	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
 	src/audit/verify.h \
@@ -284,21 +295,27 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/approve.h \
 	src/cmd/audit.h \
+	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
+	src/cmd/environment.h \
 	src/cmd/example.h \
 	src/cmd/folders.h \
+	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
+	src/cmd/table.h \
 	src/cmd/tool.h \
 	src/cmd/trust.h \
 	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
+	src/lookup.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \

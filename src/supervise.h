@@ -33,6 +33,8 @@ struct supervisor {
 	struct stacks *stacks;   /* tracee/stack.h */
 	struct secrets *secrets; /* secret/grant.h */
 	struct listeners *own;   /* net/own.h: what the session listens on */
+	struct names *names;     /* net/names.h: addresses by names looked up */
+	struct guard *guard;     /* net/guard.h: the tree's name server; NULL: none */
 	dev_t proc_dev;          /* device of /proc */
 	ino_t root_ino;          /* wary's own root */
 	dev_t root_dev;

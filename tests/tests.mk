@@ -203,10 +203,26 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/exec \
+	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
+	tests/e2e/same_names \
+	tests/e2e/same_open \
+	tests/e2e/same_owner \
+	tests/e2e/same_proc \
 	tests/e2e/same_signals \
-	tests/e2e/same_unix
+	tests/e2e/same_unix \
+	tests/e2e/same_wait \
+	tests/e2e/secrets
+tests_e2e_exec_SOURCES = tests/e2e/exec.c
+tests_e2e_exec_LDADD = $(caller_libs)
+tests_e2e_exec_CFLAGS = $(e2e_cflags)
+tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
+tests_e2e_same_attr_LDADD = $(caller_libs)
+tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
+tests_e2e_same_attr_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
 tests_e2e_same_inet_LDADD = $(caller_libs)
 tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
@@ -215,6 +231,22 @@ tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
 tests_e2e_same_messages_LDADD = $(caller_libs)
 tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
 tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_names_SOURCES = tests/e2e/same_names.c
+tests_e2e_same_names_LDADD = $(caller_libs)
+tests_e2e_same_names_CFLAGS = $(e2e_cflags)
+tests_e2e_same_names_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_open_SOURCES = tests/e2e/same_open.c
+tests_e2e_same_open_LDADD = $(caller_libs)
+tests_e2e_same_open_CFLAGS = $(e2e_cflags)
+tests_e2e_same_open_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_owner_SOURCES = tests/e2e/same_owner.c
+tests_e2e_same_owner_LDADD = $(caller_libs)
+tests_e2e_same_owner_CFLAGS = $(e2e_cflags)
+tests_e2e_same_owner_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_proc_SOURCES = tests/e2e/same_proc.c
+tests_e2e_same_proc_LDADD = $(caller_libs)
+tests_e2e_same_proc_CFLAGS = $(e2e_cflags)
+tests_e2e_same_proc_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
@@ -223,7 +255,30 @@ tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
-race_programs =
+tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
+tests_e2e_same_wait_LDADD = $(caller_libs)
+tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
+tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
+tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
+tests_e2e_secrets_LDADD = $(caller_libs)
+tests_e2e_secrets_CFLAGS = $(e2e_cflags)
+tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
+race_programs = \
+	tests/race/files_flip \
+	tests/race/net_flip \
+	tests/race/own_takeover
+tests_race_files_flip_SOURCES = tests/race/files_flip.c
+tests_race_files_flip_LDADD = $(caller_libs)
+tests_race_files_flip_CFLAGS = $(race_cflags)
+tests_race_files_flip_LDFLAGS = $(race_ldflags)
+tests_race_net_flip_SOURCES = tests/race/net_flip.c
+tests_race_net_flip_LDADD = $(caller_libs)
+tests_race_net_flip_CFLAGS = $(race_cflags)
+tests_race_net_flip_LDFLAGS = $(race_ldflags)
+tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
+tests_race_own_takeover_LDADD = $(caller_libs)
+tests_race_own_takeover_CFLAGS = $(race_cflags)
+tests_race_own_takeover_LDFLAGS = $(race_ldflags)
 lib_programs =
 bench_programs = \
 	tests/bench/policy
@@ -238,7 +293,15 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
+	tests/e2e/exec.py \
+	tests/e2e/exec_rules.py \
+	tests/e2e/inherit.py \
+	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/secrets.py \
+	tests/e2e/status.py \
+	tests/e2e/stdio.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -297,8 +360,10 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
@@ -318,6 +383,11 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/flip_attr.py \
+	tests/race/flip_names.py \
+	tests/race/flip_open.py \
+	tests/race/net_flip.py \
+	tests/race/own_takeover.py \
 	tests/run \
 	tests/unit/policy_cases.txt \
 	tests/unit/policy_world.h \

@@ -28,6 +28,7 @@ struct hand {
 	uint64_t tree_caps; /* of a root tree that has changed nothing */
 	struct caller_creds creds;
 	bool creds_seen; /* of this request's caller */
+	bool kept_on;    /* the tree's capabilities are left on between calls */
 };
 
 static int read_setting(const char *path)
@@ -83,6 +84,16 @@ void hand_free(struct worker *w)
 	fd_drop(&h->root_fd);
 	free(h);
 	w->creds_now = NULL;
+}
+
+void hand_ready(struct request *r)
+{
+	struct hand *h = r->worker->creds_now;
+
+	if (h && h->kept_on && atomic_load(&r->sup->creds_changed)) {
+		wear_off(h->wear);
+		h->kept_on = false;
+	}
 }
 
 int hand_fetch(struct request *r, unsigned need)
@@ -157,7 +168,14 @@ void hand_off(struct request *r)
 {
 	struct hand *h = hand_of(r->worker);
 
-	if (h && r->sup->as_root)
+	if (!h || !r->sup->as_root)
+		return;
+	/* Taking capabilities off and on again costs more than most calls.  While
+	 * no caller has changed its own, the tree's are left on: what wary does
+	 * for itself between calls (reading callers, their descriptors) asks for
+	 * no more than the callers have (ptrace(2), access mode checking). */
+	h->kept_on = h->tree_caps_known && !h->creds_seen && !atomic_load(&r->sup->creds_changed);
+	if (!h->kept_on)
 		wear_off(h->wear);
 }
 

@@ -21,6 +21,12 @@ enum hand_need {
 	HAND_UMASK = 1, /* something may be created */
 };
 
+/** hand_ready: before anything is fetched from a caller: a worker that has kept
+ * the tree's capabilities on since its last call takes them off as soon as some
+ * caller has changed its own; memory of a process that has become another user
+ * is read with wary's. */
+void hand_ready(struct request *r);
+
 /** hand_fetch: learns the caller's ids, capabilities and umask, as far as
  * they can differ from what is known.  Fetched by tid: mem_valid() follows.
  * Returns 0, -ERR_GONE, -ERR_NOMEM, -ERR_SYS, -ERR_BOUND. */

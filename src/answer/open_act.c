@@ -92,11 +92,20 @@ static int open_file(struct request *r, const char *path, const struct stat *st)
 }
 
 /* O_NOFOLLOW can be seen in the open file's flags, and cannot be used on wary's
- * own name of the object: opened by folder and name, then compared. */
+ * own name of the object.  A folder is opened from itself, which needs the right
+ * to search it: where that is missing the flag is not seen. */
+static int open_folder(const struct request *r, const struct place *p)
+{
+	int fd = openat(p->fd, ".", reopen_flags(r, &p->st) | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A file is opened by folder and name, then compared. */
 static int open_by_name(struct request *r, const struct place *p)
 {
 	int flags = reopen_flags(r, &p->st) | O_NOFOLLOW;
-	int fd = openat(p->parent_fd, p->name, flags | O_NONBLOCK);
+	int fd = openat(p->parent_fd, p->name, flags | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 && (errno == ENOENT || errno == ELOOP))
@@ -178,13 +187,6 @@ static bool may_wait(const struct stat *st)
 	return !(kind == 1 || kind == 5 || (kind >= TTY_MAJOR_PTS && kind < TTY_MAJOR_PTS_END));
 }
 
-/* Names that say where they are, not what: the folder that was kept is already
- * the object. */
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "/") == 0;
-}
-
 /* ---- the ways --------------------------------------------------------- */
 
 static int open_existing(struct request *r, const struct place *p)
@@ -195,8 +197,12 @@ static int open_existing(struct request *r, const struct place *p)
 
 	if (is_own_terminal(&p->st))
 		return open_terminal(r, &p->st);
-	if ((r->flags & O_NOFOLLOW) && p->parent_fd >= 0 && is_file_or_folder(&p->st) &&
-	    !is_dots(p->name))
+	if ((r->flags & O_NOFOLLOW) && S_ISDIR(p->st.st_mode)) {
+		fd = open_folder(r, p);
+		if (fd != -EACCES)
+			return fd;
+	}
+	if ((r->flags & O_NOFOLLOW) && p->parent_fd >= 0 && S_ISREG(p->st.st_mode))
 		return open_by_name(r, p);
 	hand_self_path(p->fd, path);
 	if (is_file_or_folder(&p->st))

@@ -209,6 +209,10 @@ static int follow_scripts(struct search *s, struct program *p)
 			return err;
 		name = script->image.interp;
 	}
+	/* What a script was started as is gone: its interpreter gets the name that
+	 * the kernel opened, and so does whoever compares (goes_on). */
+	if (p->files_n > 1)
+		p->files[0]->argv[0] = p->filename;
 	return program_image(p)->image.kind == IMAGE_ELF ? 0 : -ENOEXEC;
 }
 

@@ -11,6 +11,7 @@
 #include "answer/families.h"
 #include "answer/hand.h"
 #include "call/op.h"
+#include "net/guard.h"
 #include "net/own.h"
 #include "supervise.h"
 
@@ -181,6 +182,40 @@ static int tell_length(struct request *r, const struct send *t, unsigned i, long
 	return mem_write(&r->mem, at, &len, sizeof len);
 }
 
+/* A datagram to a name server of the machine: its name is judged, and wary looks
+ * it up itself, so that rules by name know the answer before the program does. */
+static long look_up(struct request *r, const struct send_message *m)
+{
+	struct guard *g = r->sup->guard;
+	const struct guard_asker who = {
+		.program = r->caller.program,
+		.pid = r->caller.tgid ? r->caller.tgid : r->call->tid,
+		.tid = r->call->tid,
+		.uid = r->worker->fsuid_now,
+	};
+	struct dns_query q;
+	bool yes;
+
+	if (!g || !m->addr || m->addr->a.kind != ADDR_IS_IP || !guard_serves(g, &m->addr->a.facts))
+		return 0;
+	if (dns_read_query(m->data, m->data_bytes, &q) != 0)
+		return -EACCES;
+	if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0)
+		return -EAGAIN;
+	yes = guard_allows(g, &who, q.name);
+	if (yes && guard_learn(g, &q) != 0)
+		yes = true; /* nothing was learnt, so no rule by name will match */
+	worker_block_end(r->worker);
+	return yes ? 0 : -EACCES;
+}
+
+static long perform(struct request *r, struct send *t, struct send_message *m)
+{
+	long err = look_up(r, m);
+
+	return err < 0 ? err : send_perform(r, t, m);
+}
+
 static long act_many(struct request *r, struct send *t)
 {
 	unsigned done = 0;
@@ -189,7 +224,7 @@ static long act_many(struct request *r, struct send *t)
 	while (done < t->messages_n) {
 		struct send_message *m = &t->messages[done];
 
-		n = send_perform(r, t, m);
+		n = perform(r, t, m);
 		if (n < 0)
 			break;
 		if (tell_length(r, t, done, n) != 0) {
@@ -217,7 +252,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	if (r->call->row->op == OP_SENDMMSG)
 		n = act_many(r, t);
 	else
-		n = send_perform(r, t, &t->messages[0]);
+		n = perform(r, t, &t->messages[0]);
 	/* A first send gave the socket a port, to which others may answer. */
 	if (n >= 0 && a && a->a.kind == ADDR_IS_IP)
 		own_add(r->sup->own, t->sock.fd);

@@ -1,8 +1,10 @@
 #include "answer/sock.h"
 
 #include "answer/sockpath.h"
+#include "base/clock.h"
 #include "base/own.h"
 #include "net/local.h"
+#include "net/names.h"
 #include "net/own.h"
 #include "supervise.h"
 #include "tracee/fd.h"
@@ -19,12 +21,18 @@
 
 /* ---- the socket ------------------------------------------------------- */
 
+static void addr_free(struct sock_addr *a)
+{
+	free(a->text);
+	free((void *)a->hosts);
+}
+
 void sock_free(void *more)
 {
 	struct sock *s = more;
 
 	for (unsigned i = 0; i < s->addrs_n; i++)
-		free(s->addrs[i].text);
+		addr_free(&s->addrs[i]);
 	free(s);
 }
 
@@ -94,7 +102,7 @@ void sock_drop_addr(struct request *r, struct sock *s)
 
 	if (a->place >= 0)
 		sockpath_drop(r, s, a);
-	free(a->text);
+	addr_free(a);
 	*a = (struct sock_addr){.place = -1};
 }
 
@@ -151,6 +159,8 @@ static void know(struct request *r, const struct sock *s, struct sock_addr *a,
 	case ADDR_IS_OTHER:
 		break;
 	}
+	if (a->a.kind == ADDR_IS_IP && class != CLASS_BIND)
+		f->hosts = a->hosts = names_of(r->sup->names, f, clock_mono_ns());
 	a->was_own = f->own && class != CLASS_BIND;
 }
 

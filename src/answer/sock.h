@@ -14,6 +14,7 @@
 struct sock_addr {
 	struct addr a;
 	char *text;   /* facts.object; owned */
+	const char *const *hosts; /* facts.addr.hosts; owned */
 	int place;    /* ADDR_IS_PATH: index into target.place, else -1 */
 	bool nowhere; /* a path that leads to nothing: place's error is all */
 	bool was_own; /* judged as this session's own: to be looked at again */

@@ -35,6 +35,7 @@ static const char *const texts[] = {
 		" FROM checkpoint c CROSS JOIN event e"
 		" ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1"
 		" JOIN act a ON a.id = e.act WHERE c.session = ?",
+	[SQL_CLOSING_FIND] = "SELECT session FROM closing WHERE session = ?",
 	[SQL_SESSION_NAMED] = "SELECT 1 FROM session WHERE name = ?1"
 			      " UNION ALL SELECT 1 FROM tombstone WHERE name = ?1",
 };

@@ -133,3 +133,18 @@ int store_session_counts(struct store *s, uint64_t session, struct rows_closing 
 	sqlite3_reset(b.stmt);
 	return err;
 }
+
+int store_closing(struct store *s, uint64_t session, bool *there)
+{
+	struct binding b;
+	uint64_t found = 0;
+	int err = bind_start(s, SQL_CLOSING_FIND, &b);
+
+	if (err)
+		return err;
+	bind_id(&b, session);
+	err = one_id(&b, &found);
+	if (!err)
+		*there = found != 0;
+	return err;
+}

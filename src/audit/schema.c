@@ -1,5 +1,7 @@
 #include "audit/schema.h"
 
+#include "audit/schema_events.h"
+
 /* It would take the texts apart. */
 /* clang-format off */
 #define REFUSE " BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END"
@@ -17,39 +19,9 @@
 
 #define TABLE(name, columns) {"table", name, "CREATE TABLE " name " (" columns ")"}
 
-#define WALL_US "s.opened_us + e.at_us + c.skew_us"
-/* A string by its id; a prefix has no prefix itself. */
-#define TEXT(id)                                                                     \
-	"(SELECT coalesce((SELECT p.text FROM string p WHERE p.id = t.prefix), '')"  \
-	" || t.text FROM string t WHERE t.id = " id ")"
-
-/* What every view of events has; the batch gives session and seq, so that a
- * row need not carry them. */
-#define EVENT_COLUMNS                                                                \
-	"e.id AS id, s.name AS session,"                                             \
-	" c.first_seq + e.id - c.first_event AS seq,"                                \
-	" strftime('%Y-%m-%dT%H:%M:%fZ', (" WALL_US ") / 1e6, 'unixepoch') AS time," \
-	" " WALL_US " AS time_us, e.took_us AS took_us,"                             \
-	" w.pid AS pid, w.tid AS tid, w.ppid AS ppid, w.uid AS uid,"                 \
-	" " TEXT("w.program") " AS program,"                                         \
-	" a.syscall AS syscall, a.class AS class,"                                   \
-	" " TEXT("e.object") " AS object, " TEXT("d.object2") " AS object2,"         \
-	" a.flags AS flags, a.answer AS answer, a.judge AS judge,"                   \
-	" " TEXT("a.rule_file") " AS rule_file, a.rule_line AS rule_line,"           \
-	" " TEXT("a.rule_text") " AS rule_text,"                                     \
-	" e.result AS result, e.result IS NULL AS unknown,"                          \
-	" " TEXT("d.cwd") " AS cwd, " TEXT("d.argv") " AS argv,"                     \
-	" " TEXT("d.stack") " AS stack, lower(hex(d.sha256)) AS sha256,"             \
-	" d.reason AS reason"
-#define EVENT_FROM                                                                   \
-	" FROM checkpoint c CROSS JOIN session s ON s.id = c.session"                \
-	" CROSS JOIN event e"                                                        \
-	" ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1"            \
-	" CROSS JOIN act a ON a.id = e.act CROSS JOIN actor w ON w.id = e.actor"     \
-	" LEFT JOIN detail d ON d.id = e.detail"
 /* The batch's bits first: a batch without such rows is not looked into. */
 #define EVENTS(name, bits, condition)                                                \
-	{"view", name, "CREATE VIEW " name " AS SELECT " EVENT_COLUMNS EVENT_FROM    \
+	{"view", name, "CREATE VIEW " name " AS SELECT " SCHEMA_EVENT_COLUMNS SCHEMA_EVENT_FROM    \
 	               " WHERE c." bits " AND " condition}
 /* clang-format on */
 

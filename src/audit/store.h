@@ -39,6 +39,9 @@ sqlite3 *store_db(struct store *s);
 /** store_path: as given to store_open. */
 const char *store_path(const struct store *s);
 
+/** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
+int store_code(int rc);
+
 /** store_why: what SQLite said last, for people; valid until the next call. */
 const char *store_why(const struct store *s);
 
@@ -83,6 +86,8 @@ struct store_session {
 /** store_session_find: by uuid. */
 must_check int store_session_find(struct store *s, const uint8_t *uuid, struct store_session *out,
                                   bool *there);
+/** store_closing: the closing record of a session. */
+must_check int store_closing(struct store *s, uint64_t session, bool *there);
 /** store_session_counts: sets decisions, refused, asked, grants from the rows;
  * reads all rows of the session. */
 must_check int store_session_counts(struct store *s, uint64_t session, struct rows_closing *out);

@@ -22,6 +22,7 @@ enum store_sql {
 	SQL_SESSION_NEXT,
 	SQL_SESSION_FIND,
 	SQL_SESSION_COUNTS,
+	SQL_CLOSING_FIND,
 	SQL_SESSION_NAMED,
 	STORE_SQL_COUNT
 };
@@ -31,9 +32,6 @@ struct store {
 	char *path;
 	sqlite3_stmt *stmt[STORE_SQL_COUNT];
 };
-
-/** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
-int store_code(int rc);
 
 const char *store_sql_text(enum store_sql which);
 

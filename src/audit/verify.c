@@ -227,7 +227,10 @@ static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
 	struct verify_session *s;
 
 	columns_checkpoint(&columns, &c);
-	check_place(v, &c);
+	if (v->options->session)
+		verify_rows_skip(v, &c);
+	else
+		check_place(v, &c);
 	s = verify_session_of(v, c.session);
 	if (s) {
 		check_batch(v, &c, !columns.wrong, s);
@@ -238,6 +241,7 @@ static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
 	}
 	v->last_checkpoint = c.id;
 	v->result->checkpoints++;
+	v->result->rows += c.range[ROWS_EVENTS].count <= RANGE_MAX ? c.range[ROWS_EVENTS].count : 0;
 	if (chain_checkpoint_hash(&c, &v->prev) != 0)
 		v->err = -ERR_NOMEM;
 	else
@@ -253,7 +257,7 @@ static void walk(struct verify *v)
 	while (stmt && !v->err && verify_step(v, stmt, "checkpoint"))
 		check_checkpoint(v, stmt);
 	sqlite3_finalize(stmt);
-	v->result->rows = v->next_id[ROWS_EVENTS] - 1;
+	v->result->last_checkpoint = v->last_checkpoint;
 	verify_rows_end(v);
 }
 
@@ -271,13 +275,13 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 		v.err = -ERR_SYS;
 	if (!v.err)
 		verify_load(&v);
-	if (!v.err)
+	if (!v.err && !o->session)
 		verify_anchors_begin(&v);
 	if (!v.err)
 		walk(&v);
-	if (!v.err)
+	if (!v.err && !o->session)
 		verify_rest(&v);
-	if (!v.err)
+	if (!v.err && !o->session)
 		verify_ends(&v);
 	if (!out->wrong)
 		out->vouched_row = v.good_row;

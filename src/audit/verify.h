@@ -17,6 +17,8 @@ struct verify_options {
 	 * machine key, so that only changes by others are found. */
 	const uint8_t (*public_keys)[ROWS_KEY_BYTES];
 	size_t public_keys_n;
+	uint64_t session; /* only this one (id): its rows, keys and opening record; not
+	                     whether others are whole; 0: everything */
 	/* Checkpoints that were seen before; the machine's own is added to them. */
 	const struct anchor *anchors;
 	size_t anchors_n;
@@ -31,6 +33,7 @@ struct verify_result {
 	uint64_t rows; /* events, as people count them */
 	uint64_t checkpoints;
 	uint64_t sessions;
+	uint64_t last_checkpoint;
 	uint64_t wrong;       /* how many findings there were */
 	uint64_t vouched_row; /* the last event before the first finding */
 	uint8_t signed_by[ROWS_KEY_BYTES];

@@ -95,6 +95,8 @@ void verify_ends(struct verify *v);
 
 /** verify_rows_begin: opens the cursors. */
 void verify_rows_begin(struct verify *v);
+/** verify_rows_skip: to the rows of a batch, past those of other sessions. */
+void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
 /** verify_rows: the rows of one batch.
  * @chain, @tree: advanced by every row.
  * Returns whether all were there with their marks. */

@@ -79,22 +79,24 @@ static const struct {
 	const char *sql;
 	void (*leaf)(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain);
 } tables[ROWS_TABLES] = {
-	[ROWS_STRINGS] = {"string", "SELECT id, prefix, text, mark FROM string ORDER BY id",
+	[ROWS_STRINGS] = {"string",
+                          "SELECT id, prefix, text, mark FROM string WHERE id >= ? ORDER BY id",
                           leaf_string},
 	[ROWS_ACTORS] = {"actor",
-                         "SELECT id, pid, tid, ppid, uid, program, mark FROM actor ORDER BY id",
+                         "SELECT id, pid, tid, ppid, uid, program, mark FROM actor WHERE id >= ? "
+                         "ORDER BY id",
                          leaf_actor},
 	[ROWS_ACTS] = {"act",
                        "SELECT id, kind, class, syscall, flags, answer, judge, rule_file,"
-                       " rule_line, rule_text, mark FROM act ORDER BY id",
+                       " rule_line, rule_text, mark FROM act WHERE id >= ? ORDER BY id",
                        leaf_act},
 	[ROWS_DETAILS] = {"detail",
                           "SELECT id, object2, cwd, argv, stack, sha256, reason, mark"
-                          " FROM detail ORDER BY id",
+                          " FROM detail WHERE id >= ? ORDER BY id",
                           leaf_detail},
 	[ROWS_EVENTS] = {"row",
                          "SELECT id, at_us, took_us, actor, act, object, detail, result, mark"
-                         " FROM event ORDER BY id",
+                         " FROM event WHERE id >= ? ORDER BY id",
                          leaf_event},
 };
 
@@ -111,12 +113,34 @@ static void advance(struct verify *v, enum rows_table t)
 	c->id = id < 0 ? 0 : (uint64_t)id;
 }
 
+static void start_at(struct verify *v, enum rows_table t, int64_t id)
+{
+	sqlite3_stmt *stmt = v->cursors[t].stmt;
+
+	if (stmt)
+		sqlite3_reset(stmt);
+	if (stmt && sqlite3_bind_int64(stmt, 1, id) != SQLITE_OK)
+		v->err = -ERR_NOMEM;
+	advance(v, t);
+}
+
 void verify_rows_begin(struct verify *v)
 {
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
 		v->next_id[t] = 1;
 		v->cursors[t].stmt = verify_prepare(v, tables[t].sql);
-		advance(v, t);
+		start_at(v, t, INT64_MIN);
+	}
+}
+
+void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c)
+{
+	for (unsigned t = 0; t < ROWS_TABLES; t++) {
+		uint64_t first = c->range[t].first;
+
+		if (c->range[t].count && (!v->cursors[t].there || v->cursors[t].id != first))
+			start_at(v, t, (int64_t)first);
+		v->next_id[t] = first;
 	}
 }
 
@@ -263,7 +287,8 @@ bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *
 void verify_rows_end(struct verify *v)
 {
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
-		uncovered(v, t, UINT64_MAX);
+		if (!v->options->session)
+			uncovered(v, t, UINT64_MAX);
 		sqlite3_finalize(v->cursors[t].stmt);
 		v->cursors[t].stmt = NULL;
 	}

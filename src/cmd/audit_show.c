@@ -1,12 +1,357 @@
-/* wary audit show */
-#include "cmd/audit.h"
-
+/* wary audit show: what a session did, on one screen */
+#include "audit/keys.h"
+#include "audit/verify.h"
 #include "base/log.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "cmd/audit.h"
+#include "cmd/audit_words.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_SHOWN 6
+#define REFUSED_SHOWN 12
+
+struct show {
+	struct store *store;
+	const char *db;
+	uint64_t session;
+	int err;
+};
+
+#define OF_SESSION                                                                           \
+	" FROM checkpoint c CROSS JOIN event e"                                              \
+	" ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1"                    \
+	" CROSS JOIN act a ON a.id = e.act"                                                  \
+	" LEFT JOIN string o ON o.id = e.object LEFT JOIN string f ON f.id = o.prefix"       \
+	" LEFT JOIN detail d ON d.id = e.detail"                                             \
+	" LEFT JOIN string o2 ON o2.id = d.object2 LEFT JOIN string f2 ON f2.id = o2.prefix" \
+	" WHERE c.session = ?1"
+#define OBJECT "coalesce(f.text, '') || coalesce(o.text, '')"
+#define OBJECT2 "coalesce(f2.text, '') || coalesce(o2.text, '')"
+#define DONE " AND a.kind = 'decision' AND a.answer = 'allow' AND e.result >= 0"
+
+static sqlite3_stmt *ask(struct show *w, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(store_db(w->store), sql, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(stmt, 1, (int64_t)w->session);
+	if (rc != SQLITE_OK)
+		w->err = store_code(rc);
+	return stmt;
+}
+
+static bool row(struct show *w, sqlite3_stmt *stmt)
+{
+	int rc = stmt ? sqlite3_step(stmt) : SQLITE_DONE;
+
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		w->err = store_code(rc);
+	return rc == SQLITE_ROW;
+}
+
+static struct rows_text text_at(sqlite3_stmt *stmt, int i)
+{
+	const char *bytes = (const char *)sqlite3_column_text(stmt, i);
+
+	return (struct rows_text){bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, i) : 0};
+}
+
+static uint64_t number_at(sqlite3_stmt *stmt, int i)
+{
+	return (uint64_t)sqlite3_column_int64(stmt, i);
+}
+
+static void print_line(const char *title, struct buf *line, const char *none)
+{
+	const char *text = buf_text(line);
+
+	if (!text)
+		text = "out of memory";
+	printf("%-10s %s\n", title, *text ? text : none);
+}
+
+static void put_base(struct buf *out, struct rows_text t)
+{
+	const char *slash = t.len_bytes ? memrchr(t.bytes, '/', t.len_bytes) : NULL;
+
+	if (slash && slash + 1 < t.bytes + t.len_bytes) {
+		t.len_bytes -= (size_t)(slash + 1 - t.bytes);
+		t.bytes = slash + 1;
+	}
+	audit_put_text(out, &t);
+}
+
+static void show_head(const struct read_session *s)
+{
+	auto_buf line = BUF_INIT;
+
+	audit_put_text(&line, &s->argv);
+	buf_str(&line, "   in ");
+	audit_put_path(&line, &s->cwd);
+	buf_str(&line, "   by ");
+	audit_put_text(&line, &s->user);
+	buf_chr(&line, '@');
+	audit_put_text(&line, &s->host);
+	buf_str(&line, "   ");
+	audit_put_time(&line, s->opened_us, AUDIT_TIME_MINUTE);
+	buf_str(&line, " (");
+	audit_put_span(&line, s->took_us);
+	buf_str(&line, s->closed ? "), exit " : "), ");
+	audit_put_status(&line, s);
+	puts(buf_text(&line) ? line.data : "");
+}
+
+static void show_policy(struct show *w)
+{
+	sqlite3_stmt *stmt = ask(w, "SELECT name, lower(hex(sha256)) FROM session_source"
+	                            " WHERE session = ?1 ORDER BY place");
+	auto_buf line = BUF_INIT;
+
+	while (row(w, stmt)) {
+		struct rows_text name = text_at(stmt, 0);
+		struct rows_text hash = text_at(stmt, 1);
+
+		buf_str(&line, line.len_bytes ? ", " : "");
+		audit_put_text(&line, &name);
+		hash.len_bytes = hash.len_bytes > 4 ? 4 : hash.len_bytes;
+		buf_str(&line, " (sha256 ");
+		audit_put_text(&line, &hash);
+		buf_str(&line, "…)");
+	}
+	sqlite3_finalize(stmt);
+	print_line("policy", &line, "none");
+}
+
+static void show_programs(struct show *w)
+{
+	sqlite3_stmt *stmt = ask(w, "SELECT " OBJECT ", count(*)" OF_SESSION DONE
+	                            " AND a.class = 'exec' GROUP BY 1 ORDER BY 2 DESC, 1");
+	auto_buf names = BUF_INIT;
+	auto_buf line = BUF_INIT;
+	uint64_t runs = 0;
+	uint64_t programs = 0;
+
+	for (; row(w, stmt); programs++) {
+		runs += number_at(stmt, 1);
+		if (programs < NAMES_SHOWN) {
+			buf_str(&names, programs ? ", " : ": ");
+			put_base(&names, text_at(stmt, 0));
+		} else if (programs == NAMES_SHOWN) {
+			buf_str(&names, ", …");
+		}
+	}
+	sqlite3_finalize(stmt);
+	if (runs) {
+		text_thousands(&line, runs);
+		buf_fmt(&line, " run%s of ", runs == 1 ? "" : "s");
+		text_thousands(&line, programs);
+		buf_fmt(&line, " program%s", programs == 1 ? "" : "s");
+		buf_str(&line, buf_text(&names) ? names.data ? names.data : "" : "");
+	}
+	print_line("programs", &line, "none but the command");
+}
+
+static void show_files(struct show *w)
+{
+	static const struct {
+		const char *class, *said;
+	} parts[] = {{"read", "read "},      {"create", "created "},     {"write", "changed "},
+	             {"delete", "deleted "}, {"attr", "attributes of "}, {"link", "linked "}};
+	sqlite3_stmt *stmt = ask(w, "SELECT a.class, count(DISTINCT e.object), min(" OBJECT
+	                            ")" OF_SESSION DONE " GROUP BY 1");
+	auto_buf line = BUF_INIT;
+
+	while (row(w, stmt)) {
+		const char *class = (const char *)sqlite3_column_text(stmt, 0);
+		uint64_t n = number_at(stmt, 1);
+
+		for (size_t i = 0; class && i < sizeof parts / sizeof parts[0]; i++) {
+			struct rows_text only = text_at(stmt, 2);
+
+			if (strcmp(class, parts[i].class) != 0)
+				continue;
+			buf_fmt(&line, "%s%s", line.len_bytes ? " · " : "", parts[i].said);
+			if (n == 1)
+				audit_put_path(&line, &only);
+			else
+				text_thousands(&line, n);
+		}
+	}
+	sqlite3_finalize(stmt);
+	print_line("files", &line, "none");
+}
+
+/* Objects of some events with how often, as "a (3), b". */
+static void show_list(struct show *w, const char *title, const char *sql, const char *none)
+{
+	sqlite3_stmt *stmt = ask(w, sql);
+	auto_buf line = BUF_INIT;
+	unsigned shown = 0;
+
+	for (; row(w, stmt); shown++) {
+		struct rows_text what = text_at(stmt, 0);
+		uint64_t n = number_at(stmt, 1);
+
+		if (shown == NAMES_SHOWN)
+			buf_str(&line, ", …");
+		if (shown >= NAMES_SHOWN)
+			continue;
+		buf_str(&line, shown ? ", " : "");
+		audit_put_path(&line, &what);
+		if (n > 1)
+			buf_fmt(&line, " (%llu)", (unsigned long long)n);
+	}
+	sqlite3_finalize(stmt);
+	print_line(title, &line, none);
+}
+
+static void show_refused(struct show *w)
+{
+	static const struct {
+		const char *class, *said;
+	} verbs[] = {{"exec", "run "},        {"connect", "connect to "}, {"bind", "listen on "},
+	             {"resolve", "look up "}, {"install", "install "},    {"stat", "look at "}};
+	sqlite3_stmt *stmt = ask(w, "SELECT a.class, " OBJECT ", count(*)" OF_SESSION
+	                            " AND a.kind = 'decision' AND a.answer <> 'allow'"
+	                            " GROUP BY 1, 2 ORDER BY min(e.id)");
+	auto_buf line = BUF_INIT;
+	auto_buf head = BUF_INIT;
+	uint64_t all = 0;
+	unsigned shown = 0;
+
+	for (; row(w, stmt); shown++) {
+		struct rows_text class = text_at(stmt, 0);
+		struct rows_text object = text_at(stmt, 1);
+		const char *verb = NULL;
+
+		all += number_at(stmt, 2);
+		if (shown == REFUSED_SHOWN)
+			buf_str(&line, " · …");
+		if (shown >= REFUSED_SHOWN)
+			continue;
+		buf_str(&line, shown ? " · " : "");
+		for (size_t i = 0; class.bytes && i < sizeof verbs / sizeof verbs[0]; i++)
+			if (strcmp(class.bytes, verbs[i].class) == 0)
+				verb = verbs[i].said;
+		if (verb) {
+			buf_str(&line, verb);
+		} else {
+			audit_put_text(&line, &class);
+			buf_chr(&line, ' ');
+		}
+		audit_put_path(&line, &object);
+		if (number_at(stmt, 2) > 1)
+			buf_fmt(&line, " (%llu times)", (unsigned long long)number_at(stmt, 2));
+	}
+	sqlite3_finalize(stmt);
+	if (all) {
+		text_thousands(&head, all);
+		buf_str(&head, ": ");
+		buf_str(&head, buf_text(&line) ? line.data : "");
+	}
+	print_line("refused", &head, "nothing");
+}
+
+static void nothing(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	(void)sentence;
+}
+
+static void show_record(struct show *w, const struct read_session *s)
+{
+	uint8_t key[1][ROWS_KEY_BYTES];
+	struct verify_options o = {
+		.db = w->db, .session = w->session, .wrong = nothing, .note = nothing};
+	struct verify_result r;
+	auto_free char *why = NULL;
+	auto_buf line = BUF_INIT;
+
+	if (keys_machine_public(key[0]) == 0) {
+		o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
+		o.public_keys_n = 1;
+	}
+	if (!s->closed)
+		buf_str(&line, "still open");
+	else
+		buf_fmt(&line, "%s (%llu dropped)", s->dropped ? "NOT complete" : "complete",
+		        (unsigned long long)s->dropped);
+	if (verify_store(&o, &r, &why) != 0)
+		buf_fmt(&line, ", cannot be verified");
+	else if (r.wrong)
+		buf_str(&line, ", NOT INTACT: see wary audit verify");
+	else
+		buf_fmt(&line, ", verified to checkpoint %llu",
+		        (unsigned long long)r.last_checkpoint);
+	print_line("record", &line, "");
+}
+
+static int show_one(void *ctx, const struct read_session *s)
+{
+	struct show *w = ctx;
+
+	if (s->id != w->session)
+		return 0;
+	show_head(s);
+	show_policy(w);
+	show_programs(w);
+	show_files(w);
+	show_list(w, "network",
+	          "SELECT " OBJECT ", count(*)" OF_SESSION DONE
+	          " AND a.class IN ('connect', 'bind') GROUP BY 1 ORDER BY 2 DESC, 1",
+	          "none");
+	show_list(w, "packages",
+	          "SELECT " OBJECT ", count(*)" OF_SESSION
+	          " AND a.kind = 'package' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",
+	          "none");
+	show_list(w, "secrets",
+	          "SELECT " OBJECT " || ' to ' || " OBJECT2 ", count(*)" OF_SESSION
+	          " AND a.kind = 'grant' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",
+	          "none given");
+	show_refused(w);
+	show_record(w, s);
+	return w->err;
+}
+
+static int show(const char *db, const char *session)
+{
+	struct show w = {.db = db, .store = audit_open(db)};
+	int status = w.store ? audit_session_word(w.store, session, &w.session) : AUDIT_USAGE;
+
+	if (!status && read_sessions(w.store, show_one, &w) != 0) {
+		log_error("the record cannot be read: %s", store_why(w.store));
+		status = AUDIT_USAGE;
+	}
+	store_close(w.store);
+	return status;
+}
 
 int audit_show(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	log_error("audit show: not built yet");
-	return AUDIT_USAGE;
+	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
+	                                      {"help", no_argument, NULL, 'h'},
+	                                      {NULL, 0, NULL, 0}};
+	auto_buf path = BUF_INIT;
+	const char *db = NULL;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (c == 'h')
+			return audit_help("show");
+		if (c != 'd')
+			return audit_usage("show");
+		db = optarg;
+	}
+	if (optind != argc - 1)
+		return audit_usage("show");
+	if (audit_store_path(db, &path) != 0 || !buf_text(&path))
+		return AUDIT_USAGE;
+	return show(path.data, argv[optind]);
 }

@@ -62,7 +62,7 @@ static int take_options(int argc, char **argv, struct options *o)
 	int c;
 
 	optind = 0;
-	while (!status && (c = getopt_long(argc, argv, "+h", longs, NULL)) != -1) {
+	while (!status && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (c == 'd')
 			o->db = optarg;
 		else if (c == 'k')

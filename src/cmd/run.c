@@ -1,5 +1,7 @@
-#include "base/log.h"
 #include "base/buf.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 
@@ -10,7 +12,7 @@
 
 static const char usage[] =
 	"usage: wary [options] [--] COMMAND [ARG...]\n"
-	"       wary policy|audit|doctor ...\n"
+	"       wary policy|audit|approve|doctor ...\n"
 	"\n"
 	"Runs COMMAND and whatever it starts under supervision: every security-relevant\n"
 	"system call is decided by a policy and recorded.\n"
@@ -33,6 +35,7 @@ static const char usage[] =
 	"\n"
 	"wary policy     check, explain and change policies\n"
 	"wary audit      read and verify the record\n"
+	"wary approve    answer questions from another terminal or a program\n"
 	"wary doctor     what this machine offers and lacks\n"
 	"\n"
 	"See wary(1), wary-policy(5), wary-audit(1).\n";
@@ -60,9 +63,11 @@ struct given {
 	int done; /* a status to end with at once, or -1 */
 };
 
-static int bad_usage(void)
+static int bad_usage(const char *what, const char *word)
 {
-	fprintf(stderr, "wary: see \"wary --help\"\n");
+	auto_free char *shown = text_printable_str(word, 80);
+
+	log_error("%s%s (see \"wary --help\")", what, shown);
 	return CMD_FAILED;
 }
 
@@ -106,7 +111,6 @@ static void take_option(struct given *g, int option)
 		g->done = say("wary " PACKAGE_VERSION "\n");
 		break;
 	default:
-		g->done = bad_usage();
 		break;
 	}
 }
@@ -118,12 +122,15 @@ int cmd_run(int argc, char **argv)
 	int status;
 
 	/* "+": options end at COMMAND, whose own are not wary's. */
-	while (g.done < 0 && (option = getopt_long(argc, argv, "+p:r:o:qv", options, NULL)) >= 0)
+	opterr = 0;
+	while (g.done < 0 && (option = getopt_long(argc, argv, "+p:r:o:qv", options, NULL)) >= 0) {
+		if (option == '?')
+			g.done = bad_usage("no such option, or it needs a value: ",
+			                   argv[optind - 1]);
 		take_option(&g, option);
-	if (g.done < 0 && optind >= argc) {
-		log_error("no command was given");
-		g.done = bad_usage();
 	}
+	if (g.done < 0 && optind >= argc)
+		g.done = bad_usage("no command was given", "");
 	if (g.done >= 0) {
 		buf_free(&g.rules);
 		return g.done;

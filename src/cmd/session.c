@@ -5,24 +5,34 @@
 #include "audit/audit.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "cmd/approve.h"
 #include "cmd/cmd.h"
+#include "cmd/environment.h"
+#include "cmd/messages.h"
 #include "cmd/paths.h"
 #include "cmd/sources.h"
 #include "cmd/where.h"
 #include "cmd/world.h"
+#include "lookup.h"
 #include "net/own.h"
 #include "policy/policy.h"
-#include "policy/report.h"
+#include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
 #include "tracee/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
+#include "trap/privilege.h"
+#include "trap/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -44,10 +54,10 @@
  *  7. COMMAND may run. */
 
 /* The stages that exist: a policy that needs another is refused. */
-#define STAGES                                                                                     \
-	(STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | STAGE_MARKS | STAGE_STACK |    \
-	 STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC |                   \
-	 STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+#define STAGES                                                                                    \
+	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | \
+	 STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV |         \
+	 STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
 
 #define WAIT_NOTE_MS 2000
 
@@ -62,6 +72,7 @@ struct session {
 	struct launch *launch;
 	char *db;
 	char *answers;
+	char **envp; /* the tree's environment */
 	int signal_fd;
 	int status;         /* of COMMAND, as of wait(2) */
 	bool ended;         /* COMMAND has ended */
@@ -106,19 +117,6 @@ static int know_self(struct session *s)
 	return 0;
 }
 
-static void print_messages(const struct policy_report *report)
-{
-	for (size_t i = 0; i < policy_report_count(report); i++) {
-		const struct policy_message *m = policy_report_at(report, i);
-
-		if (m->kind != POLICY_ERROR)
-			continue;
-		log_error("%s:%u:%u: error: %s", m->file, m->line, m->column, m->text);
-		if (m->hint)
-			log_error("    %s", m->hint);
-	}
-}
-
 static int load_policy(struct session *s)
 {
 	struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
@@ -141,8 +139,7 @@ static int load_policy(struct session *s)
 	world->for_run = true;
 	world->stages = STAGES;
 	err = policy_load(world, files, &s->policy, &report);
-	if (report)
-		print_messages(report);
+	messages_print(report);
 	policy_report_free(report);
 	if (err)
 		return failed("the policy has errors, so nothing was run",
@@ -151,27 +148,60 @@ static int load_policy(struct session *s)
 	return s->answers ? 0 : failed("out of memory", NULL);
 }
 
+/* The guardian is there, so the store's side may let go of what it does not
+ * need, and hide what is to come: keys. */
+static int hide_self(void)
+{
+	int err = privilege_drop(privilege_forbidden() & ~PRIVILEGE_BIT(CAP_SYS_PTRACE));
+
+	if (err)
+		return failed("capabilities cannot be dropped", strerrordesc_np(-err));
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return failed("wary's memory cannot be hidden", strerrordesc_np(errno));
+	return 0;
+}
+
+/* Read outside the tree, as the registries are. */
+static const char *const *name_servers(const struct session *s)
+{
+	const struct policy_world *world = world_policy(s->world);
+
+	return world->registry ? world->registry(world->ctx, "dns") : NULL;
+}
+
+static bool has_name_servers(const struct session *s)
+{
+	const char *const *servers = name_servers(s);
+
+	return servers && servers[0];
+}
+
 static int start_tree(struct session *s)
 {
 	struct trial_failure why = {0};
 	int err = secrets_take(s->policy, environ, &s->sup.secrets);
 
+	if (!err)
+		err = environment_make(s->policy, environ, has_name_servers(s), &s->envp);
 	if (err)
-		return failed("secrets cannot be taken", err_text(err));
+		return failed("the command's environment cannot be made", err_text(err));
 	if (ask_start(&s->sup.ask) != 0)
 		return failed("no process can be started", strerrordesc_np(errno));
 	s->launch_config = (struct launch_config){
 		.argv = s->options->argv,
-		.envp = environ,
+		.envp = s->envp,
 		.inherit = &s->inherit,
 		.policy = s->policy,
 		.stat = policy_speaks_of(s->policy, CLASS_STAT),
 	};
 	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
 		goto refused;
+	err = hide_self();
+	if (err)
+		return err;
 	if (audit_open_begin(s->db, &s->sup.audit) != 0)
 		return failed("out of memory", NULL);
-	if (s->options->audit_sync)
+	if (s->options->audit_sync || policy_audit_of(s->policy)->sync)
 		audit_set_sync(s->sup.audit);
 	if (s->sup.secrets)
 		audit_set_redactor(s->sup.audit, secrets_redact, s->sup.secrets);
@@ -244,6 +274,8 @@ static int make_parts(struct session *s)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
+	if (!err)
+		err = lookup_start(sup, name_servers(s));
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
@@ -254,20 +286,22 @@ static int start_workers(void *ctx)
 
 static int start_workers_and_asker(struct session *s)
 {
+	auto_free char *socket =
+		approve_socket(world_folders(s->world), audit_session_id(s->sup.audit));
 	struct ask_config ask = {
+		.socket_path = socket,
 		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
 		.answers_path = s->answers,
 		.home = world_folders(s->world)->home,
 	};
 
-	/* Only now: a child that was not dumpable could not be attached to. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (launch_inside(s->launch, start_workers, &s->sup) != 0)
 		return failed("no threads can be started", NULL);
 	s->workers = true;
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
+	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine() != 0)
 		return failed("wary cannot confine itself", NULL);
 	if (launch_go(s->launch) != 0)
@@ -292,17 +326,68 @@ static int start(struct session *s)
 
 /* ---- while it runs ------------------------------------------------------- */
 
-static void on_message(struct session *s, const struct guardian_message *m)
+/* Whether COMMAND is stopped now: it may run again meanwhile. */
+static bool command_is_stopped(const struct session *s)
 {
-	/* A stop that a question made is not one that a person wanted. */
-	if (m->kind == GUARDIAN_STOPPED && !ask_frozen(s->sup.ask)) {
-		kill(getpid(), SIGSTOP); /* so that the shell sees its job stopped */
-	} else if (m->kind == GUARDIAN_ENDED) {
-		s->status = m->value;
-		s->ended = true;
-		if (s->options->end_with_command)
-			launch_kill(s->launch, false, 0);
+	auto_buf text = BUF_INIT;
+	char path[64];
+	const char *end;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", s->info.command_pid);
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
+		return false;
+	end = strrchr(text.data, ')');
+	return end && end[1] == ' ' && end[2] == 'T';
+}
+
+/* Stops as COMMAND stopped, so that the shell sees its job stop in the same
+ * way; returns when wary is continued. */
+static void stop_alike(int signal_nr)
+{
+	bool by_terminal = signal_nr == SIGTSTP || signal_nr == SIGTTIN || signal_nr == SIGTTOU;
+	struct sigaction stop = {.sa_handler = SIG_DFL}, kept;
+	sigset_t set;
+
+	if (!by_terminal) {
+		(void)kill(getpid(), SIGSTOP);
+		return;
 	}
+	sigemptyset(&set);
+	sigaddset(&set, signal_nr);
+	(void)sigaction(signal_nr, &stop, &kept);
+	(void)kill(getpid(), signal_nr);
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)sigaction(signal_nr, &kept, NULL);
+}
+
+/* Takes all messages; only the last stop counts. Returns whether the guardian
+ * still lives. */
+static bool on_messages(struct session *s)
+{
+	struct guardian_message m;
+	int stopped_by = 0, err;
+
+	while ((err = launch_event(s->launch, &m)) == 0) {
+		if (m.kind == GUARDIAN_ENDED) {
+			s->ended = true;
+			s->status = m.value;
+			if (s->options->end_with_command)
+				launch_kill(s->launch, false);
+		}
+		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
+	}
+	/* A stop that a question made is not one that a person wanted. */
+	if (stopped_by && !ask_frozen(s->sup.ask) && command_is_stopped(s))
+		stop_alike(stopped_by);
+	return err != -ERR_GONE;
+}
+
+static bool ends_what_is_left(int signal_nr)
+{
+	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
+	       signal_nr == SIGQUIT;
 }
 
 static void on_signals(struct session *s)
@@ -310,12 +395,13 @@ static void on_signals(struct session *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-		int sig = (int)info.ssi_signo;
+		int signal_nr = (int)info.ssi_signo;
 
-		if (!s->ended)
-			launch_forward(s->launch, sig, (pid_t)info.ssi_pid);
-		else if (sig == SIGTERM || sig == SIGHUP || sig == SIGINT || sig == SIGQUIT)
-			launch_kill(s->launch, false, 0);
+		if (s->ended && ends_what_is_left(signal_nr))
+			launch_kill(s->launch, false);
+		else if (info.ssi_code != SI_KERNEL)
+			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
+		/* Else the terminal sent it, to the tree as well. */
 	}
 }
 
@@ -326,7 +412,7 @@ static void on_stop(struct session *s)
 	if (read(s->sup.stop_fd, &count, sizeof count) < 0)
 		return;
 	s->reason = "stopped";
-	launch_kill(s->launch, false, 0);
+	launch_kill(s->launch, false);
 }
 
 static void on_record_failed(struct session *s)
@@ -334,16 +420,23 @@ static void on_record_failed(struct session *s)
 	log_error("the record can no longer be kept: the command and all that it started are "
 	          "ended");
 	s->reason = "record failed";
-	launch_kill(s->launch, false, 0);
+	launch_kill(s->launch, false);
 }
 
-static void note_waiting(bool *noted)
+static void count_one(void *ctx, pid_t pid)
 {
-	if (!*noted && isatty(STDERR_FILENO))
-		log_notice("the command has ended, but processes that it started still run, and "
-		           "wary stays with them (to end them: kill %d)",
-		           (int)getpid());
-	*noted = true;
+	(void)ctx;
+	(void)pid;
+}
+
+static void note_waiting(struct session *s)
+{
+	size_t n = tree_each(s->info.guardian_pid, count_one, NULL);
+
+	if (n > 0 && isatty(STDERR_FILENO))
+		log_notice("the command has ended; wary stays with %zu process%s that it left "
+		           "running (Ctrl-C ends %s)",
+		           n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
 }
 
 static void run(struct session *s)
@@ -354,17 +447,19 @@ static void run(struct session *s)
 		{.fd = s->sup.stop_fd, .events = POLLIN},
 		{.fd = audit_failed_fd(s->sup.audit), .events = POLLIN},
 	};
-	bool noted = false;
-	int err = -ERR_BUSY;
+	bool noted = false, alive = true;
 
-	while (err != -ERR_GONE) {
-		struct guardian_message m;
+	while (alive) {
 		int ready = poll(fds, 4, s->ended && !noted ? WAIT_NOTE_MS : -1);
 
-		if (ready == 0)
-			note_waiting(&noted);
-		while ((err = launch_event(s->launch, &m)) == 0)
-			on_message(s, &m);
+		if (ready < 0)
+			continue;
+		if (ready == 0) {
+			note_waiting(s);
+			noted = true;
+		}
+		if (fds[0].revents)
+			alive = on_messages(s);
 		if (fds[1].revents)
 			on_signals(s);
 		if (fds[2].revents)
@@ -377,7 +472,7 @@ static void run(struct session *s)
 	if (!s->ended) { /* the guardian was killed: nothing goes on without it */
 		s->reason = "guardian ended";
 		s->status = SIGKILL;
-		launch_kill(s->launch, true, ask_pid(s->sup.ask));
+		launch_kill(s->launch, true);
 	}
 }
 
@@ -415,6 +510,7 @@ static int finish(struct session *s)
 		launch_stop(s->launch); /* the listener hangs up */
 	if (s->workers)
 		supervise_stop(&s->sup);
+	lookup_stop(&s->sup);
 	launch_free(s->launch);
 	err = close_record(s);
 	ask_stop(s->sup.ask);
@@ -425,6 +521,7 @@ static int finish(struct session *s)
 	secrets_free(s->sup.secrets);
 	policy_free(s->policy);
 	world_free(s->world);
+	environment_free(s->envp);
 	free(s->answers);
 	free(s->db);
 	return err;
@@ -433,13 +530,14 @@ static int finish(struct session *s)
 /* Ends as COMMAND ended, so that a shell sees the same; without a core. */
 static int end_as(int status)
 {
+	struct sigaction end = {.sa_handler = SIG_DFL};
 	int sig;
 	sigset_t set;
 
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	sig = WTERMSIG(status);
-	signal(sig, SIG_DFL);
+	(void)sigaction(sig, &end, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -452,8 +550,10 @@ int session_run(const struct session_options *o)
 	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
 	bool ran = start(&s) == 0;
 
-	if (ran)
+	if (ran) {
+		inherit_detach();
 		run(&s);
+	}
 	if (finish(&s) != 0 || !ran)
 		return CMD_FAILED;
 	return end_as(s.status);

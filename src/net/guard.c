@@ -464,3 +464,8 @@ int guard_learn(struct guard *g, const struct dns_query *q)
 	free(room);
 	return n > 0 ? 0 : (int)n;
 }
+
+bool guard_allows(const struct guard *g, const struct guard_asker *who, const char *name)
+{
+	return g->config.allow(g->config.ctx, who, name);
+}

@@ -67,6 +67,10 @@ socklen_t guard_address(const struct guard *g, int domain, enum facts_proto prot
 void guard_expect(struct guard *g, int socket_fd, enum facts_proto proto,
                   const struct guard_asker *who);
 
+/** guard_allows: decides and records a name as the guard does for its own
+ * connections.  Blocks while a person is asked. */
+bool guard_allows(const struct guard *g, const struct guard_asker *who, const char *name);
+
 /** guard_learn: asks the name servers and remembers the answer: for a query that
  * goes to them by itself.  Blocks for some seconds at most.
  * Returns 0, or what upstream_ask failed with. */

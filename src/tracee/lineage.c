@@ -316,7 +316,8 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	return 0;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb);
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb,
+                                          pid_t *tgid);
 
 /* With a reference; never NULL. */
 static const struct lineage_entry *inherited(struct lineage *l, const struct unseen *u,
@@ -327,7 +328,7 @@ static const struct lineage_entry *inherited(struct lineage *l, const struct uns
 	const struct proc *parent;
 
 	if (climb < CLIMB_MAX && u->ids.ppid > 1)
-		entry_put(lookup(l, u->ids.ppid, climb + 1));
+		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL));
 	pthread_mutex_lock(&l->lock);
 	parent = proc_find(l, u->ids.ppid);
 	if (parent)
@@ -371,7 +372,7 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;
@@ -382,6 +383,8 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 	p = proc_of_tid(l, tid);
 	if (p)
 		e = entry_get(p->now);
+	if (tgid)
+		*tgid = p ? p->tgid : 0;
 	pthread_mutex_unlock(&l->lock);
 	if (e)
 		return e;
@@ -390,6 +393,8 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 			found = inherited(l, &u, climb);
 		e = enter(l, &u, found);
 		entry_put(found);
+		if (tgid)
+			*tgid = u.ids.tgid;
 	}
 	unseen_done(&u);
 	return e;
@@ -507,7 +512,7 @@ int lineage_seed(struct lineage *l, pid_t tgid)
 
 int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 {
-	const struct lineage_entry *before = lookup(l, tgid, 0);
+	const struct lineage_entry *before = lookup(l, tgid, 0, NULL);
 	struct lineage_entry *e = entry_new(before, exec);
 
 	entry_put(before);
@@ -544,31 +549,15 @@ void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print
 		memset(out, 0, sizeof *out);
 }
 
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid)
+const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid)
 {
-	return lookup(l, tid, 0);
+	return lookup(l, tid, 0, tgid);
 }
 
 void lineage_put(struct lineage *l, const struct lineage_entry *e)
 {
 	(void)l;
 	entry_put(e);
-}
-
-pid_t lineage_tgid(struct lineage *l, pid_t tid)
-{
-	struct procfs_ids ids;
-	const struct proc *p;
-	pid_t tgid = 0;
-
-	pthread_mutex_lock(&l->lock);
-	p = proc_of_tid(l, tid);
-	if (p)
-		tgid = p->tgid;
-	pthread_mutex_unlock(&l->lock);
-	if (!tgid && procfs_ids(tid, &ids) == 0)
-		tgid = ids.tgid;
-	return tgid;
 }
 
 void lineage_facts(const struct lineage_entry *e, struct facts *out)

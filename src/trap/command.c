@@ -78,7 +78,7 @@ static _Noreturn void execute(const struct command *c)
 	err = errno;
 	buf_str(&line, "wary: ");
 	text_printable(&line, c->argv[0], strlen(c->argv[0]), 200);
-	buf_fmt(&line, ": %s\n", strerror(err));
+	buf_fmt(&line, ": %s\n", strerrordesc_np(err));
 	text = buf_text(&line);
 	if (text && write(STDERR_FILENO, text, strlen(text)) < 0)
 		_exit(END_FAILED);

@@ -99,7 +99,7 @@ static void obey(struct watch *w, int signal_fd)
 		if (m.kind == GUARDIAN_FORWARD && m.value > 0 && m.value < _NSIG)
 			forward(w, &m);
 		if (m.kind == GUARDIAN_END)
-			tree_end(w->g->scoped, 0);
+			tree_end(w->g->scoped);
 	}
 }
 
@@ -126,7 +126,7 @@ static _Noreturn void watch_tree(struct watch *w, int signal_fd)
 		if (poll(p, 3, -1) < 0)
 			continue;
 		if (p[0].revents) {
-			tree_end(w->g->scoped, 0);
+			tree_end(w->g->scoped);
 			_exit(0);
 		}
 		if (p[1].revents)

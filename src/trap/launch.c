@@ -336,25 +336,18 @@ void launch_forward(struct launch *l, int signal, pid_t sender)
 	tell(l, GUARDIAN_FORWARD, signal, sender);
 }
 
-struct killing {
-	struct launch *l;
-	pid_t keep;
-};
-
 static int kill_inside(void *ctx)
 {
-	const struct killing *k = ctx;
+	const struct launch *l = ctx;
 
-	tree_end(k->l->info.boundary.signals, k->keep);
+	tree_end(l->info.boundary.signals);
 	return 0;
 }
 
-void launch_kill(struct launch *l, bool guardian_gone, pid_t keep)
+void launch_kill(struct launch *l, bool guardian_gone)
 {
-	struct killing k = {l, keep};
-
 	if (guardian_gone)
-		(void)launch_inside(l, kill_inside, &k);
+		(void)launch_inside(l, kill_inside, l);
 	else
 		tell(l, GUARDIAN_END, 0, 0);
 }

@@ -64,10 +64,9 @@ must_check int launch_event(struct launch *l, struct guardian_message *out);
  * @sender: the process that sent it, 0 unknown. */
 void launch_forward(struct launch *l, int signal, pid_t sender);
 
-/** launch_kill: ends the tree. The guardian does it; where it has gone, the
- * launcher thread.
- * @keep: a child of wary that is not of the tree (the asker), or 0. */
-void launch_kill(struct launch *l, bool guardian_gone, pid_t keep);
+/** launch_kill: ends the tree. The guardian does it; where that has gone, the
+ * launcher thread, which then waits until nobody is left. */
+void launch_kill(struct launch *l, bool guardian_gone);
 
 /** launch_stop: waits until the guardian has ended, and with it the tree; a
  * COMMAND that has not been let go is ended.  The listener then hangs up, so

@@ -4,6 +4,7 @@
 #include "base/own.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,35 +86,28 @@ size_t tree_each(pid_t root, void (*each)(void *ctx, pid_t pid), void *ctx)
 	return n;
 }
 
-struct ending {
-	pid_t keep;
-	size_t left;
-	bool kill;
-};
-
 static void end_one(void *ctx, pid_t pid)
 {
-	struct ending *e = ctx;
+	size_t *left = ctx;
 
-	if (pid == e->keep)
+	/* Outside the domain: a child of wary's that is not of the tree. */
+	if (kill(pid, SIGKILL) != 0 && errno == EPERM)
 		return;
-	e->left++;
-	if (e->kill)
-		(void)kill(pid, SIGKILL);
+	++*left;
 	(void)waitpid(pid, NULL, WNOHANG | __WALL); /* where it is a child */
 }
 
-void tree_end(bool scoped, pid_t keep)
+void tree_end(bool scoped)
 {
-	struct ending e = {.keep = keep, .kill = !scoped};
+	size_t left;
 
 	do {
 		if (scoped)
 			(void)kill(-1, SIGKILL);
-		e.left = 0;
-		(void)tree_each(getpid(), end_one, &e);
+		left = 0;
+		(void)tree_each(getpid(), end_one, &left);
 		/* What is left is dying, or was forked meanwhile. */
-		if (e.left > 0)
+		if (left > 0)
 			(void)usleep(ROUND_PAUSE_US);
-	} while (e.left > 0);
+	} while (left > 0);
 }

@@ -19,8 +19,8 @@ size_t tree_each(pid_t root, void (*each)(void *ctx, pid_t pid), void *ctx);
  * subreaper, and waits until none is left; blocks.
  * @scoped: the kernel's signal scope holds for the calling thread, so that
  * kill(-1) reaches the domain at once, forks in progress included, and nothing
- * else.  Else rounds of looking and killing, until a round finds nobody.
- * @keep: a child outside the domain, without children, that stays; 0: none. */
-void tree_end(bool scoped, pid_t keep);
+ * else; a child outside the domain stays.  Else rounds of looking and killing,
+ * until a round finds nobody. */
+void tree_end(bool scoped);
 
 #endif

@@ -1,0 +1,52 @@
+/* Words and times of the reading commands, in and out. */
+#ifndef WARY_CMD_AUDIT_WORDS_H
+#define WARY_CMD_AUDIT_WORDS_H
+
+#include "audit/read.h"
+#include "base/buf.h"
+
+/** audit_open: opens the store that is meant for reading, or says why not.
+ * Returns NULL then. */
+struct store *audit_open(const char *db);
+
+/** audit_session_word: the session of a word, or says why not.
+ * Returns 0 or AUDIT_USAGE. */
+must_check int audit_session_word(struct store *s, const char *word, uint64_t *id);
+
+/** audit_verdict_word: "allow", "ask", "deny", "kill", several with commas, or
+ * "refused". Returns 0 or AUDIT_USAGE, having said why. */
+must_check int audit_verdict_word(const char *words, struct read_filter *f);
+must_check int audit_class_word(const char *words, struct read_filter *f);
+
+/** audit_since_word: "2d", "3h", "10m", "30s" ago, or a local time
+ * "2026-11-29", "2026-11-29 12:01", "12:01[:07]". Returns likewise. */
+must_check int audit_since_word(const char *word, struct read_filter *f);
+
+/** audit_path_word: a pattern as in a policy; `~` is the home folder; one
+ * without a slash in front matches at any depth.
+ * @out: memory for f->path. Returns likewise. */
+must_check int audit_path_word(const char *word, struct buf *out, struct read_filter *f);
+
+/* What is appended is printable. */
+enum audit_time {
+	AUDIT_TIME_MINUTE, /* 2026-11-29 12:01 */
+	AUDIT_TIME_FULL,   /* 2026-11-29 12:01:07.112 */
+	AUDIT_TIME_CLOCK,  /* 12:01:07.112 */
+};
+/** audit_put_time: local time. */
+void audit_put_time(struct buf *out, uint64_t us, enum audit_time form);
+/** audit_put_span: "3.2 s", "41 m". */
+void audit_put_span(struct buf *out, uint64_t us);
+/** audit_put_path: with the home folder as ~. */
+void audit_put_path(struct buf *out, const struct rows_text *t);
+void audit_put_text(struct buf *out, const struct rows_text *t);
+/** audit_put_rule: "default.wary:12", "floor: metadata", "human". */
+void audit_put_rule(struct buf *out, const struct read_event *e);
+/** audit_put_status: of a session: "0", "killed by SIGTERM", "running". */
+void audit_put_status(struct buf *out, const struct read_session *s);
+
+/** audit_json_text: a JSON string; bytes that are not UTF-8 become U+DC80 +
+ * byte, as Python's surrogateescape has it; "null" for no text. */
+void audit_json_text(struct buf *out, const struct rows_text *t);
+
+#endif
