@@ -182,6 +182,7 @@ libwary_a_SOURCES = \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
+	src/net/pins.c \
 	src/net/registry.c \
 	src/net/upstream.c \
 	src/pool.c \
@@ -327,6 +328,7 @@ wary_headers = \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
+	src/net/pins.h \
 	src/net/registry.h \
 	src/net/upstream.h \
 	src/package/args.h \

@@ -15,6 +15,7 @@ unit_programs = \
 	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
+	tests/unit/net_pins \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
@@ -88,6 +89,10 @@ tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_pins_SOURCES = tests/unit/net_pins.c
+tests_unit_net_pins_LDADD = $(unit_libs)
+tests_unit_net_pins_CFLAGS = $(unit_cflags)
+tests_unit_net_pins_LDFLAGS = $(unit_ldflags)
 tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
@@ -272,6 +277,7 @@ dist_extra = \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/names.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/secrets.py \
