@@ -68,6 +68,7 @@ libwary_a_SOURCES = \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/doors.c \
 	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
@@ -216,6 +217,7 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/doors.h \
 	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
