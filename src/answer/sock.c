@@ -3,11 +3,13 @@
 #include "answer/sockpath.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "net/guard.h"
 #include "net/local.h"
 #include "net/names.h"
 #include "net/own.h"
 #include "supervise.h"
 #include "tracee/fd.h"
+#include "tracee/lineage_entry.h"
 #include "tracee/wear.h"
 
 #include <errno.h>
@@ -173,6 +175,12 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return 0;
 	if (a->a.kind == ADDR_IS_PATH)
 		return sockpath_question(r, a, class);
+	if (class == CLASS_CONNECT && sock_is_name_server(r, a)) {
+		a->guarded = true;
+		a->a.len_bytes =
+			guard_address(r->sup->guard, s->domain, a->a.facts.proto, &a->a.sa);
+		return 0;
+	}
 	know(r, s, a, class);
 	addr_text(&text, &a->a.facts);
 	a->text = buf_take(&text);
@@ -183,6 +191,22 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return -ERR_NOMEM;
 	f->addr = a->a.facts;
 	return 0;
+}
+
+bool sock_is_name_server(const struct request *r, const struct sock_addr *a)
+{
+	return r->sup->guard && a->a.kind == ADDR_IS_IP && a->a.facts.proto != PROTO_ANY &&
+	       guard_serves(r->sup->guard, &a->a.facts);
+}
+
+void sock_tell_guard(struct request *r, const struct sock *s)
+{
+	struct guard_asker who = {.program = entry_get(r->caller.program),
+	                          .pid = r->caller.tgid > 0 ? r->caller.tgid : r->call->tid,
+	                          .tid = r->call->tid,
+	                          .uid = r->worker->fsuid_now};
+
+	guard_expect(r->sup->guard, s->fd, s->type == SOCK_STREAM ? PROTO_TCP : PROTO_UDP, &who);
 }
 
 bool sock_still_own(struct request *r, const struct sock_addr *a)
