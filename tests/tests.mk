@@ -303,12 +303,16 @@ tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
