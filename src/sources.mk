@@ -75,6 +75,7 @@ libwary_a_SOURCES = \
 	src/answer/fixed.c \
 	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/images.c \
 	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
@@ -224,6 +225,7 @@ wary_headers = \
 	src/answer/fixed.h \
 	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/images.h \
 	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \

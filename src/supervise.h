@@ -31,6 +31,7 @@ struct supervisor {
 	struct ask *ask;
 	struct notice *notice;
 	struct stacks *stacks;   /* tracee/stack.h */
+	struct images *images;   /* answer/images.h; NULL: nothing is kept */
 	struct secrets *secrets; /* secret/grant.h */
 	struct listeners *own;   /* net/own.h: what the session listens on */
 	struct names *names;     /* net/names.h: addresses by names looked up */

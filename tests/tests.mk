@@ -19,8 +19,12 @@ unit_programs = \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_check \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_laws_rest \
+	tests/unit/policy_messages \
+	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -105,6 +109,10 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_check_SOURCES = tests/unit/policy_check.c
+tests_unit_policy_check_LDADD = $(unit_libs)
+tests_unit_policy_check_CFLAGS = $(unit_cflags)
+tests_unit_policy_check_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
 tests_unit_policy_laws_LDADD = $(unit_libs)
 tests_unit_policy_laws_CFLAGS = $(unit_cflags)
@@ -113,6 +121,18 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_rest_SOURCES = tests/unit/policy_laws_rest.c
+tests_unit_policy_laws_rest_LDADD = $(unit_libs)
+tests_unit_policy_laws_rest_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_rest_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
+tests_unit_policy_messages_LDADD = $(unit_libs)
+tests_unit_policy_messages_CFLAGS = $(unit_cflags)
+tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
+tests_unit_policy_properties_LDADD = $(unit_libs)
+tests_unit_policy_properties_CFLAGS = $(unit_cflags)
+tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -145,13 +165,19 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
-fault_programs =
+fault_programs = \
+	tests/fault/audit_kill
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
 	tests/fuzz/package_args \
+	tests/fuzz/policy \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -174,6 +200,10 @@ tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
+tests_fuzz_policy_LDADD = $(fuzz_libs)
+tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
+tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -264,7 +294,12 @@ tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
 tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
-lib_programs =
+lib_programs = \
+	tests/lib/audit_session
+tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
+tests_lib_audit_session_LDADD = $(unit_libs)
+tests_lib_audit_session_CFLAGS = $(unit_cflags)
+tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -288,6 +323,7 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -311,6 +347,30 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/policy/bidi \
+	tests/fuzz/corpus/policy/bom \
+	tests/fuzz/corpus/policy/braces \
+	tests/fuzz/corpus/policy/continued \
+	tests/fuzz/corpus/policy/crlf \
+	tests/fuzz/corpus/policy/cycle \
+	tests/fuzz/corpus/policy/git-ssh \
+	tests/fuzz/corpus/policy/grammar-00 \
+	tests/fuzz/corpus/policy/grammar-01 \
+	tests/fuzz/corpus/policy/grammar-02 \
+	tests/fuzz/corpus/policy/grammar-03 \
+	tests/fuzz/corpus/policy/grammar-04 \
+	tests/fuzz/corpus/policy/grammar-05 \
+	tests/fuzz/corpus/policy/grammar-06 \
+	tests/fuzz/corpus/policy/grammar-07 \
+	tests/fuzz/corpus/policy/grammar-08 \
+	tests/fuzz/corpus/policy/grammar-09 \
+	tests/fuzz/corpus/policy/grammar-10 \
+	tests/fuzz/corpus/policy/grammar-11 \
+	tests/fuzz/corpus/policy/latin1 \
+	tests/fuzz/corpus/policy/machine \
+	tests/fuzz/corpus/policy/nul \
+	tests/fuzz/corpus/policy/project \
+	tests/fuzz/corpus/policy/quotes \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -322,6 +382,7 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_work.h \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \

@@ -1,5 +1,6 @@
 #include "cmd/session.h"
 
+#include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
@@ -281,6 +282,8 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
+		err = images_new(&sup->images);
+	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
@@ -530,6 +533,7 @@ static int finish(struct session *s)
 	stacks_free(s->sup.stacks);
 	own_free(s->sup.own);
 	lineage_free(s->sup.lineage);
+	images_free(s->sup.images);
 	secrets_free(s->sup.secrets);
 	policy_free(s->policy);
 	world_free(s->world);
