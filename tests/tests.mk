@@ -222,6 +222,7 @@ e2e_programs = \
 	tests/e2e/same_owner \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
+	tests/e2e/same_tty \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
@@ -261,6 +262,10 @@ tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
 tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_tty_SOURCES = tests/e2e/same_tty.c
+tests_e2e_same_tty_LDADD = $(caller_libs)
+tests_e2e_same_tty_CFLAGS = $(e2e_cflags)
+tests_e2e_same_tty_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
