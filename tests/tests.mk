@@ -214,6 +214,7 @@ dist_extra = \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
