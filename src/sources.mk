@@ -68,12 +68,14 @@ libwary_a_SOURCES = \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/doors.c \
 	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/fixed.c \
 	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/images.c \
 	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
@@ -141,10 +143,13 @@ libwary_a_SOURCES = \
 	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
+	src/cmd/approve.c \
 	src/cmd/audit.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
+	src/cmd/audit_sql.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -172,11 +177,13 @@ libwary_a_SOURCES = \
 	src/cmd/verb_trust.c \
 	src/cmd/where.c \
 	src/cmd/world.c \
+	src/lookup.c \
 	src/net/diag.c \
 	src/net/guard.c \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
+	src/net/pins.c \
 	src/net/registry.c \
 	src/net/upstream.c \
 	src/pool.c \
@@ -211,12 +218,14 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/doors.h \
 	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/fixed.h \
 	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/images.h \
 	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
@@ -291,6 +300,7 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/approve.h \
 	src/cmd/audit.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
@@ -310,6 +320,7 @@ wary_headers = \
 	src/cmd/verbs.h \
 	src/cmd/where.h \
 	src/cmd/world.h \
+	src/lookup.h \
 	src/net/addr.h \
 	src/net/cmsg.h \
 	src/net/config.h \
@@ -319,6 +330,7 @@ wary_headers = \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
+	src/net/pins.h \
 	src/net/registry.h \
 	src/net/upstream.h \
 	src/package/args.h \

@@ -15,11 +15,16 @@ unit_programs = \
 	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
+	tests/unit/net_pins \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_check \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_laws_rest \
+	tests/unit/policy_messages \
+	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -88,6 +93,10 @@ tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_pins_SOURCES = tests/unit/net_pins.c
+tests_unit_net_pins_LDADD = $(unit_libs)
+tests_unit_net_pins_CFLAGS = $(unit_cflags)
+tests_unit_net_pins_LDFLAGS = $(unit_ldflags)
 tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
@@ -100,6 +109,10 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_check_SOURCES = tests/unit/policy_check.c
+tests_unit_policy_check_LDADD = $(unit_libs)
+tests_unit_policy_check_CFLAGS = $(unit_cflags)
+tests_unit_policy_check_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
 tests_unit_policy_laws_LDADD = $(unit_libs)
 tests_unit_policy_laws_CFLAGS = $(unit_cflags)
@@ -108,6 +121,18 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_rest_SOURCES = tests/unit/policy_laws_rest.c
+tests_unit_policy_laws_rest_LDADD = $(unit_libs)
+tests_unit_policy_laws_rest_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_rest_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
+tests_unit_policy_messages_LDADD = $(unit_libs)
+tests_unit_policy_messages_CFLAGS = $(unit_cflags)
+tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
+tests_unit_policy_properties_LDADD = $(unit_libs)
+tests_unit_policy_properties_CFLAGS = $(unit_cflags)
+tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -140,13 +165,19 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
-fault_programs =
+fault_programs = \
+	tests/fault/audit_kill
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
 	tests/fuzz/package_args \
+	tests/fuzz/policy \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -169,6 +200,10 @@ tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
+tests_fuzz_policy_LDADD = $(fuzz_libs)
+tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
+tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -178,10 +213,26 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/exec \
+	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
+	tests/e2e/same_names \
+	tests/e2e/same_open \
+	tests/e2e/same_owner \
+	tests/e2e/same_proc \
 	tests/e2e/same_signals \
-	tests/e2e/same_unix
+	tests/e2e/same_unix \
+	tests/e2e/same_wait \
+	tests/e2e/secrets
+tests_e2e_exec_SOURCES = tests/e2e/exec.c
+tests_e2e_exec_LDADD = $(caller_libs)
+tests_e2e_exec_CFLAGS = $(e2e_cflags)
+tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
+tests_e2e_same_attr_LDADD = $(caller_libs)
+tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
+tests_e2e_same_attr_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_inet_SOURCES = tests/e2e/same_inet.c
 tests_e2e_same_inet_LDADD = $(caller_libs)
 tests_e2e_same_inet_CFLAGS = $(e2e_cflags)
@@ -190,6 +241,22 @@ tests_e2e_same_messages_SOURCES = tests/e2e/same_messages.c
 tests_e2e_same_messages_LDADD = $(caller_libs)
 tests_e2e_same_messages_CFLAGS = $(e2e_cflags)
 tests_e2e_same_messages_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_names_SOURCES = tests/e2e/same_names.c
+tests_e2e_same_names_LDADD = $(caller_libs)
+tests_e2e_same_names_CFLAGS = $(e2e_cflags)
+tests_e2e_same_names_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_open_SOURCES = tests/e2e/same_open.c
+tests_e2e_same_open_LDADD = $(caller_libs)
+tests_e2e_same_open_CFLAGS = $(e2e_cflags)
+tests_e2e_same_open_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_owner_SOURCES = tests/e2e/same_owner.c
+tests_e2e_same_owner_LDADD = $(caller_libs)
+tests_e2e_same_owner_CFLAGS = $(e2e_cflags)
+tests_e2e_same_owner_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_proc_SOURCES = tests/e2e/same_proc.c
+tests_e2e_same_proc_LDADD = $(caller_libs)
+tests_e2e_same_proc_CFLAGS = $(e2e_cflags)
+tests_e2e_same_proc_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
@@ -198,8 +265,36 @@ tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
 tests_e2e_same_unix_LDFLAGS = $(e2e_ldflags)
-race_programs =
-lib_programs =
+tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
+tests_e2e_same_wait_LDADD = $(caller_libs)
+tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
+tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
+tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
+tests_e2e_secrets_LDADD = $(caller_libs)
+tests_e2e_secrets_CFLAGS = $(e2e_cflags)
+tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
+race_programs = \
+	tests/race/files_flip \
+	tests/race/net_flip \
+	tests/race/own_takeover
+tests_race_files_flip_SOURCES = tests/race/files_flip.c
+tests_race_files_flip_LDADD = $(caller_libs)
+tests_race_files_flip_CFLAGS = $(race_cflags)
+tests_race_files_flip_LDFLAGS = $(race_ldflags)
+tests_race_net_flip_SOURCES = tests/race/net_flip.c
+tests_race_net_flip_LDADD = $(caller_libs)
+tests_race_net_flip_CFLAGS = $(race_cflags)
+tests_race_net_flip_LDFLAGS = $(race_ldflags)
+tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
+tests_race_own_takeover_LDADD = $(caller_libs)
+tests_race_own_takeover_CFLAGS = $(race_cflags)
+tests_race_own_takeover_LDFLAGS = $(race_ldflags)
+lib_programs = \
+	tests/lib/audit_session
+tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
+tests_lib_audit_session_LDADD = $(unit_libs)
+tests_lib_audit_session_CFLAGS = $(unit_cflags)
+tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -213,11 +308,18 @@ dist_extra = \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
+	tests/e2e/exec.py \
+	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
+	tests/e2e/names.py \
+	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -241,6 +343,30 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/policy/bidi \
+	tests/fuzz/corpus/policy/bom \
+	tests/fuzz/corpus/policy/braces \
+	tests/fuzz/corpus/policy/continued \
+	tests/fuzz/corpus/policy/crlf \
+	tests/fuzz/corpus/policy/cycle \
+	tests/fuzz/corpus/policy/git-ssh \
+	tests/fuzz/corpus/policy/grammar-00 \
+	tests/fuzz/corpus/policy/grammar-01 \
+	tests/fuzz/corpus/policy/grammar-02 \
+	tests/fuzz/corpus/policy/grammar-03 \
+	tests/fuzz/corpus/policy/grammar-04 \
+	tests/fuzz/corpus/policy/grammar-05 \
+	tests/fuzz/corpus/policy/grammar-06 \
+	tests/fuzz/corpus/policy/grammar-07 \
+	tests/fuzz/corpus/policy/grammar-08 \
+	tests/fuzz/corpus/policy/grammar-09 \
+	tests/fuzz/corpus/policy/grammar-10 \
+	tests/fuzz/corpus/policy/grammar-11 \
+	tests/fuzz/corpus/policy/latin1 \
+	tests/fuzz/corpus/policy/machine \
+	tests/fuzz/corpus/policy/nul \
+	tests/fuzz/corpus/policy/project \
+	tests/fuzz/corpus/policy/quotes \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -252,8 +378,11 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_work.h \
+	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
@@ -273,6 +402,11 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/flip_attr.py \
+	tests/race/flip_names.py \
+	tests/race/flip_open.py \
+	tests/race/net_flip.py \
+	tests/race/own_takeover.py \
 	tests/run \
 	tests/unit/policy_cases.txt \
 	tests/unit/policy_world.h \

@@ -43,6 +43,7 @@ static int check_flags(const struct request *r, bool by_descriptor)
 	return flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) ? -EINVAL : 0;
 }
 
+/* Returns 1 where there is nothing to do. */
 static int fetch_times(struct request *r)
 {
 	struct times *t = NULL;
@@ -57,7 +58,11 @@ static int fetch_times(struct request *r)
 	r->target.more = t;
 	r->target.more_free = free;
 	err = times_fetch(r, t);
-	return err;
+	if (err != 0)
+		return err;
+	/* Neither time is to be changed: the kernel does not even look. */
+	r->reply.value = 0;
+	return t->nothing ? 1 : 0;
 }
 
 static int check_length(struct request *r)
@@ -191,16 +196,15 @@ static long change(struct request *r, const struct place *p)
 static void act(struct request *r, const struct receipt *receipt)
 {
 	const struct place *p = &r->target.place[0];
-	const struct times *t = r->target.more;
 
 	(void)receipt;
 	r->reply.value = p->error;
-	/* Neither time to be changed: the kernel does not even look. */
-	if (p->error != 0 || (t && t->nothing))
+	if (p->error != 0)
 		return;
 	if (r->call->row->op == OP_TRUNCATE && is_over_limit(r, p, fetch_arg(r, ROLE_LENGTH))) {
 		r->reply.value = -EFBIG;
 		r->reply.signal = SIGXFSZ;
+		(void)hand_tgid(r); /* whom it is sent to */
 		return;
 	}
 	if (hand_on(r) != 0) {

@@ -81,6 +81,8 @@ static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 		return -EACCES;
 	n = perform(r, s, &t);
 	hand_off(r);
+	if ((n == 0 || n == -EINPROGRESS) && a->guarded)
+		sock_tell_guard(r, s);
 	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, a)) {
 		undo(s);
 		return -ECONNREFUSED;

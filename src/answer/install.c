@@ -1,5 +1,6 @@
 #include "answer/install.h"
 
+#include "answer/fixed.h"
 #include "answer/hand.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -24,8 +25,8 @@ struct looking {
 	struct place_env env;
 };
 
-/* An O_PATH descriptor of a name, or -1. */
-static int find(struct looking *l, const char *path, struct stat *st)
+/* An O_PATH descriptor of a name, or -1. @fixed: set where it is found; NULL. */
+static int find(struct looking *l, const char *path, struct stat *st, bool *fixed)
 {
 	struct place *p = calloc(1, sizeof *p);
 	size_t len = strlen(path);
@@ -42,6 +43,8 @@ static int find(struct looking *l, const char *path, struct stat *st)
 			place_resolve(p, &l->env, PLACE_FOLLOW, 0);
 		if (p->fd >= 0 && !p->error && !p->outside) {
 			*st = p->st;
+			if (fixed)
+				*fixed = fixed_file(l->r->sup, p);
 			fd = fd_take(&p->fd);
 		}
 	}
@@ -54,7 +57,7 @@ static char *read_file(void *ctx, const char *path, size_t *len_bytes)
 {
 	struct looking *l = ctx;
 	struct stat st;
-	auto_fd at = find(l, path, &st);
+	auto_fd at = find(l, path, &st, NULL);
 	auto_fd fd = -1;
 	auto_buf text = {.max_bytes = FILE_MAX_BYTES};
 	char self[32];
@@ -72,9 +75,18 @@ static char *read_file(void *ctx, const char *path, size_t *len_bytes)
 static bool exists(void *ctx, const char *path)
 {
 	struct stat st;
-	auto_fd fd = find(ctx, path, &st);
+	auto_fd fd = find(ctx, path, &st, NULL);
 
 	return fd >= 0;
+}
+
+static bool is_fixed(void *ctx, const char *path)
+{
+	struct stat st;
+	bool fixed = false;
+	auto_fd fd = find(ctx, path, &st, &fixed);
+
+	return fd >= 0 && fixed;
 }
 
 /* ---- what is installed ------------------------------------------------ */
@@ -117,6 +129,7 @@ static int recognise(struct request *r, struct execution *x, const struct packag
 		.envp = x->envp.items,
 		.read = read_file,
 		.exists = exists,
+		.fixed = is_fixed,
 	};
 	int err = hand_on(r);
 
@@ -219,7 +232,7 @@ int install_prepare(struct request *r, struct execution *x)
 		return err;
 	snprintf(x->mark, sizeof x->mark, "install:%s", manager);
 	digest(&x->packages, x->asked);
-	x->asked_before = before && before->tgid == lineage_tgid(r->sup->lineage, r->call->tid) &&
+	x->asked_before = before && before->tgid == r->caller.tgid &&
 	                  memcmp(before->asked, x->asked, sizeof x->asked) == 0;
 	for (size_t i = 0; !err && i < x->packages.n && !x->asked_before; i++)
 		err = ask(r, x, &x->packages.items[i], is_below(before, x->mark));

@@ -1,11 +1,15 @@
 #include "answer/sock.h"
 
 #include "answer/sockpath.h"
+#include "base/clock.h"
 #include "base/own.h"
+#include "net/guard.h"
 #include "net/local.h"
+#include "net/names.h"
 #include "net/own.h"
 #include "supervise.h"
 #include "tracee/fd.h"
+#include "tracee/lineage_entry.h"
 #include "tracee/wear.h"
 
 #include <errno.h>
@@ -19,12 +23,18 @@
 
 /* ---- the socket ------------------------------------------------------- */
 
+static void addr_free(struct sock_addr *a)
+{
+	free(a->text);
+	free((void *)a->hosts);
+}
+
 void sock_free(void *more)
 {
 	struct sock *s = more;
 
 	for (unsigned i = 0; i < s->addrs_n; i++)
-		free(s->addrs[i].text);
+		addr_free(&s->addrs[i]);
 	free(s);
 }
 
@@ -94,7 +104,7 @@ void sock_drop_addr(struct request *r, struct sock *s)
 
 	if (a->place >= 0)
 		sockpath_drop(r, s, a);
-	free(a->text);
+	addr_free(a);
 	*a = (struct sock_addr){.place = -1};
 }
 
@@ -151,6 +161,8 @@ static void know(struct request *r, const struct sock *s, struct sock_addr *a,
 	case ADDR_IS_OTHER:
 		break;
 	}
+	if (a->a.kind == ADDR_IS_IP && class != CLASS_BIND)
+		f->hosts = a->hosts = names_of(r->sup->names, f, clock_mono_ns());
 	a->was_own = f->own && class != CLASS_BIND;
 }
 
@@ -163,6 +175,12 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return 0;
 	if (a->a.kind == ADDR_IS_PATH)
 		return sockpath_question(r, a, class);
+	if (class == CLASS_CONNECT && sock_is_name_server(r, a)) {
+		a->guarded = true;
+		a->a.len_bytes =
+			guard_address(r->sup->guard, s->domain, a->a.facts.proto, &a->a.sa);
+		return 0;
+	}
 	know(r, s, a, class);
 	addr_text(&text, &a->a.facts);
 	a->text = buf_take(&text);
@@ -173,6 +191,22 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return -ERR_NOMEM;
 	f->addr = a->a.facts;
 	return 0;
+}
+
+bool sock_is_name_server(const struct request *r, const struct sock_addr *a)
+{
+	return r->sup->guard && a->a.kind == ADDR_IS_IP && a->a.facts.proto != PROTO_ANY &&
+	       guard_serves(r->sup->guard, &a->a.facts);
+}
+
+void sock_tell_guard(struct request *r, const struct sock *s)
+{
+	struct guard_asker who = {.program = entry_get(r->caller.program),
+	                          .pid = r->caller.tgid > 0 ? r->caller.tgid : r->call->tid,
+	                          .tid = r->call->tid,
+	                          .uid = r->worker->fsuid_now};
+
+	guard_expect(r->sup->guard, s->fd, s->type == SOCK_STREAM ? PROTO_TCP : PROTO_UDP, &who);
 }
 
 bool sock_still_own(struct request *r, const struct sock_addr *a)

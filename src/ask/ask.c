@@ -102,6 +102,11 @@ bool ask_is_terminal(const struct ask *a)
 	return a->asker.socket_fd >= 0;
 }
 
+bool ask_is_open(const struct ask *a)
+{
+	return a->control != NULL;
+}
+
 static void wake(struct ask *a)
 {
 	uint64_t one = 1;
@@ -384,7 +389,8 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 		err = control_open(config->socket_path, a->session, a->guardian_pid, &ops,
 		                   &a->control);
 		if (err)
-			return err;
+			log_detail("no control socket at %s: %s", config->socket_path,
+			           err_text(err));
 	}
 	/* Signals of wary are for other threads. */
 	sigfillset(&all);

@@ -36,7 +36,11 @@ static void word(struct buf *out, const char *object, const char *suffix)
 
 void rule_word(struct buf *out, const char *object)
 {
-	word(out, object, "");
+	/* "/" as a pattern is the whole disk. */
+	if (strcmp(object, "/") == 0)
+		buf_str(out, "/.");
+	else
+		word(out, object, "");
 }
 
 void rule_object(struct buf *out, const struct facts *f)

@@ -79,32 +79,32 @@ static void count(struct audit *a, const struct audit_event *e)
 
 /* Copies of what the redactor changed. */
 struct redacted {
-	struct buf object, object2, argv;
+	struct buf object, object2, cwd, argv;
 };
 
 static void redacted_free(struct redacted *r)
 {
 	buf_free(&r->object);
 	buf_free(&r->object2);
+	buf_free(&r->cwd);
 	buf_free(&r->argv);
 }
 
-static void redact_text(struct audit *a, const char **text, struct buf *out)
+void audit_redact(struct audit *a, const char **text, struct buf *out)
 {
-	if (*text && a->redact(a->redact_ctx, *text, strlen(*text), out))
+	if (a->redact && *text && a->redact(a->redact_ctx, *text, strlen(*text), out))
 		*text = buf_text(out);
 }
 
-static void quote_argv(struct audit *a, const struct audit_event *e, struct buf *out)
+void audit_quote_argv(struct audit *a, const char *const *argv, size_t argc, struct buf *out)
 {
 	struct buf one = BUF_INIT;
 
-	for (size_t i = 0; i < e->argc; i++) {
-		const char *arg = e->argv[i];
+	for (size_t i = 0; i < argc; i++) {
+		const char *arg = argv[i];
 
 		buf_reset(&one);
-		if (a->redact && a->redact(a->redact_ctx, arg, strlen(arg), &one))
-			arg = buf_text(&one);
+		audit_redact(a, &arg, &one);
 		if (!arg)
 			out->failed = true;
 		if (i)
@@ -123,15 +123,14 @@ static int pieces(struct audit *a, const struct audit_event *e, struct redacted 
 	const char *argv = NULL;
 	int err;
 
-	if (a->redact) {
-		redact_text(a, &shown.object, &room->object);
-		redact_text(a, &shown.object2, &room->object2);
-	}
+	audit_redact(a, &shown.object, &room->object);
+	audit_redact(a, &shown.object2, &room->object2);
+	audit_redact(a, &shown.cwd, &room->cwd);
 	if (e->argv) {
-		quote_argv(a, e, &room->argv);
+		audit_quote_argv(a, e->argv, e->argc, &room->argv);
 		argv = buf_text(&room->argv);
 	}
-	if (room->object.failed || room->object2.failed || room->argv.failed)
+	if (room->object.failed || room->object2.failed || room->cwd.failed || room->argv.failed)
 		return -ERR_NOMEM;
 	err = record_from_event(out, &shown, argv);
 	out->head.mono_ns = clock_mono_ns();
@@ -168,7 +167,7 @@ static int append(struct audit *a, struct journal_frame *f, const struct record 
 static int put(struct audit *a, const struct audit_event *e, struct journal_frame *f,
                int64_t result, uint64_t *index)
 {
-	struct redacted room = {BUF_INIT, BUF_INIT, BUF_INIT};
+	struct redacted room = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
 	struct record r;
 	int err;
 

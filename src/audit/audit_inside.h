@@ -50,6 +50,13 @@ struct audit {
 /** audit_fail: the record can no longer be kept. Any thread. */
 void audit_fail(struct audit *a);
 
+/** audit_redact: what may be on record of a text: *text becomes that of @out
+ * where the redactor changed it. Check @out for failure. */
+void audit_redact(struct audit *a, const char **text, struct buf *out);
+
+/** audit_quote_argv: appends a list of arguments, redacted and quoted. */
+void audit_quote_argv(struct audit *a, const char *const *argv, size_t argc, struct buf *out);
+
 /** writer_start: starts the thread. Returns 0 or -ERR_NOMEM. */
 must_check int writer_start(struct audit *a);
 /** writer_finish: drains, closes the session in the store by a->closing, ends

@@ -226,12 +226,3 @@ void record_quote(struct buf *out, const char *bytes, size_t len_bytes)
 	if (need == QUOTE_SINGLE)
 		buf_chr(out, '\'');
 }
-
-void record_argv(struct buf *out, const char *const *argv, size_t argc)
-{
-	for (size_t i = 0; i < argc; i++) {
-		if (i)
-			buf_chr(out, ' ');
-		record_quote(out, argv[i], strlen(argv[i]));
-	}
-}

@@ -64,19 +64,16 @@ struct record {
 };
 
 /** record_from_event: the pieces of an event.
- * @argv: what record_argv made of e->argv, or NULL.
+ * @argv: e->argv as one quoted text, or NULL.
  * Returns 0, or -ERR_BOUND where a text is longer than RECORD_TEXT_MAX. */
 must_check int record_from_event(struct record *out, const struct audit_event *e, const char *argv);
 #define RECORD_TEXT_MAX ((size_t)32 << 20)
 
-/** record_argv: appends a list of arguments as one quoted text (docs/AUDIT.md,
- * "Quoting"). */
-void record_argv(struct buf *out, const char *const *argv, size_t argc);
-
-/** record_quote: appends one argument quoted. */
+/** record_quote: appends one argument quoted (docs/AUDIT.md, "Quoting"); a list
+ * of them is parted by blanks. */
 void record_quote(struct buf *out, const char *bytes, size_t len_bytes);
 
-/** record_unquote: reads back what record_argv made.
+/** record_unquote: reads back a list of quoted arguments.
  * @each: called with each argument (bytes, NUL-terminated, not to be kept);
  *   a return other than 0 ends the reading and is returned.
  * Returns 0 or -ERR_FORMAT, -ERR_NOMEM. */

@@ -77,7 +77,6 @@ static const struct schema_object objects[] = {
                            " signature BLOB NOT NULL"),
 	{"index", "checkpoint_session", "CREATE INDEX checkpoint_session ON checkpoint (session)"},
 	{"index", "session_name", "CREATE UNIQUE INDEX session_name ON session (name)"},
-	{"index", "session_uuid", "CREATE UNIQUE INDEX session_uuid ON session (uuid)"},
 	GUARD("signer", "id = NEW.id"),
 	GUARD("session", "id = NEW.id OR name = NEW.name OR uuid = NEW.uuid"),
 	GUARD("session_source", "id = NEW.id"),

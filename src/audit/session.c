@@ -214,6 +214,8 @@ static int open_session(struct audit *a, const struct audit_session *s)
 	struct rows_text texts[ROWS_SOURCES_MAX];
 	struct rows_opening o = {.sources = sources, .sources_n = (uint32_t)s->sources_n};
 	auto_buf argv = BUF_INIT;
+	auto_buf redacted_cwd = BUF_INIT;
+	const char *cwd = s->cwd;
 	int err;
 
 	if (s->sources_n > ROWS_SOURCES_MAX)
@@ -225,8 +227,9 @@ static int open_session(struct audit *a, const struct audit_session *s)
 		crypto_hash_sha256(sources[i].sha256, (const uint8_t *)s->sources[i].text,
 		                   s->sources[i].len_bytes);
 	}
-	record_argv(&argv, s->argv, s->argc);
-	if (!buf_text(&argv))
+	audit_quote_argv(a, s->argv, s->argc, &argv);
+	audit_redact(a, &cwd, &redacted_cwd);
+	if (!buf_text(&argv) || redacted_cwd.failed)
 		return -ERR_NOMEM;
 	memcpy(who.uuid, a->uuid, sizeof who.uuid);
 	memcpy(o.uuid, a->uuid, sizeof o.uuid);
@@ -234,7 +237,7 @@ static int open_session(struct audit *a, const struct audit_session *s)
 	o.opened_us = a->opened_us;
 	o.mono_us = a->mono_us;
 	o.argv = (struct rows_text){argv.data ? argv.data : "", argv.len_bytes};
-	o.cwd = text_of(s->cwd);
+	o.cwd = text_of(cwd);
 	o.user = text_of(s->user);
 	o.host = text_of(s->host);
 	o.kernel = text_of(s->kernel);

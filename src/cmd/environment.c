@@ -40,14 +40,45 @@ static int add_set(const struct policy *p, char **out, size_t *n)
 	return 0;
 }
 
-int environment_make(const struct policy *p, char *const *envp, char ***out)
+#define RES_OPTIONS "RES_OPTIONS="
+
+/* What the user has asked of the resolver stays. */
+static char *resolver_options(const char *given)
+{
+	struct buf entry = BUF_INIT;
+
+	buf_str(&entry, given ? given : RES_OPTIONS);
+	buf_str(&entry, given && given[strlen(RES_OPTIONS)] ? " use-vc" : "use-vc");
+	return buf_take(&entry);
+}
+
+static int add_lookups(char **made, size_t *n)
+{
+	for (size_t i = 0; i <= *n; i++) {
+		bool here = i < *n && strncmp(made[i], RES_OPTIONS, strlen(RES_OPTIONS)) == 0;
+		char *entry;
+
+		if (i < *n && !here)
+			continue;
+		entry = resolver_options(here ? made[i] : NULL);
+		if (!entry)
+			return -ERR_NOMEM;
+		free(made[i]);
+		made[i] = entry;
+		*n += here ? 0 : 1;
+		break;
+	}
+	return 0;
+}
+
+int environment_make(const struct policy *p, char *const *envp, bool lookups, char ***out)
 {
 	size_t n = 0, count = 0;
 	char **made;
 
 	while (envp[count])
 		count++;
-	made = calloc(count + policy_env_set_count(p) + 1, sizeof *made);
+	made = calloc(count + policy_env_set_count(p) + 2, sizeof *made);
 	if (!made)
 		return -ERR_NOMEM;
 	for (size_t i = 0; i < count; i++) {
@@ -59,7 +90,7 @@ int environment_make(const struct policy *p, char *const *envp, char ***out)
 			return -ERR_NOMEM;
 		}
 	}
-	if (add_set(p, made, &n) != 0) {
+	if (add_set(p, made, &n) != 0 || (lookups && add_lookups(made, &n) != 0)) {
 		environment_free(made);
 		return -ERR_NOMEM;
 	}

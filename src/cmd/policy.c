@@ -26,6 +26,10 @@ static const struct verb verbs[] = {
          "Without POLICY the ones in force are asked.", TOOL_JSON, 0, 1, true, verb_explain},
 	{"test", "[FILE…]", "run the expect lines of a policy",
          "Exit status: 0 all as expected, 1 not, 2 errors.", TOOL_JSON, 0, 100, false, verb_test},
+	{"fmt", "FILE…", "lay a policy out",
+         "  -w, --write  change the files instead of printing\n"
+         "  --check      print nothing, exit 1 where a file would change",
+         TOOL_WRITE | TOOL_CHECK, 1, 100, false, verb_fmt},
 	{"suggest", "SESSION", "write the policy that would have let a session run",
          "Made from the decisions on record, best of a run with `wary --learn`.\n"
          "  --db FILE  the store\n"

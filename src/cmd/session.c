@@ -1,17 +1,21 @@
 #include "cmd/session.h"
 
+#include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "cmd/approve.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/messages.h"
 #include "cmd/paths.h"
+#include "cmd/resolvers.h"
 #include "cmd/sources.h"
 #include "cmd/where.h"
 #include "cmd/world.h"
+#include "lookup.h"
 #include "net/own.h"
 #include "policy/policy.h"
 #include "policy/settings.h"
@@ -52,10 +56,10 @@
  *  7. COMMAND may run. */
 
 /* The stages that exist: a policy that needs another is refused. */
-#define STAGES                                                                                  \
-	(STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | STAGE_MARKS | STAGE_STACK | \
-	 STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC |                \
-	 STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+#define STAGES                                                                                    \
+	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | \
+	 STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV |         \
+	 STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
 
 #define WAIT_NOTE_MS 2000
 
@@ -159,13 +163,39 @@ static int hide_self(void)
 	return 0;
 }
 
+/* Read outside the tree, as the registries are. */
+static const char *const *name_servers(const struct session *s)
+{
+	const struct policy_world *world = world_policy(s->world);
+
+	return world->registry ? world->registry(world->ctx, "dns") : NULL;
+}
+
+/* Whom the DNS guard asks, where not these: the user's own choice. */
+static int start_lookups(struct session *s)
+{
+	const char *said = getenv("WARY_NAMESERVERS");
+	char **upstream = said ? resolvers_words(said) : NULL;
+	int err = lookup_start(&s->sup, name_servers(s), (const char *const *)upstream);
+
+	resolvers_free(upstream);
+	return err;
+}
+
+static bool has_name_servers(const struct session *s)
+{
+	const char *const *servers = name_servers(s);
+
+	return servers && servers[0];
+}
+
 static int start_tree(struct session *s)
 {
 	struct trial_failure why = {0};
 	int err = secrets_take(s->policy, environ, &s->sup.secrets);
 
 	if (!err)
-		err = environment_make(s->policy, environ, &s->envp);
+		err = environment_make(s->policy, environ, has_name_servers(s), &s->envp);
 	if (err)
 		return failed("the command's environment cannot be made", err_text(err));
 	if (ask_start(&s->sup.ask) != 0)
@@ -252,11 +282,15 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
+		err = images_new(&sup->images);
+	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
+	if (!err)
+		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
@@ -267,7 +301,10 @@ static int start_workers(void *ctx)
 
 static int start_workers_and_asker(struct session *s)
 {
+	auto_free char *socket =
+		approve_socket(world_folders(s->world), audit_session_id(s->sup.audit));
 	struct ask_config ask = {
+		.socket_path = socket,
 		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
 		.answers_path = s->answers,
@@ -279,6 +316,7 @@ static int start_workers_and_asker(struct session *s)
 	s->workers = true;
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
+	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine() != 0)
 		return failed("wary cannot confine itself", NULL);
 	if (launch_go(s->launch) != 0)
@@ -486,6 +524,7 @@ static int finish(struct session *s)
 		launch_stop(s->launch); /* the listener hangs up */
 	if (s->workers)
 		supervise_stop(&s->sup);
+	lookup_stop(&s->sup);
 	launch_free(s->launch);
 	err = close_record(s);
 	ask_stop(s->sup.ask);
@@ -493,6 +532,7 @@ static int finish(struct session *s)
 	stacks_free(s->sup.stacks);
 	own_free(s->sup.own);
 	lineage_free(s->sup.lineage);
+	images_free(s->sup.images);
 	secrets_free(s->sup.secrets);
 	policy_free(s->policy);
 	world_free(s->world);

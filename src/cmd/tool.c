@@ -70,9 +70,20 @@ static void underline(const struct tool *t, FILE *out, const struct policy_messa
 	fputc('\n', out);
 }
 
+static const char *kind_of(const struct policy_message *m)
+{
+	static const char *const kinds[] = {
+		[POLICY_ERROR] = "error",
+		[POLICY_WARNING] = "warning",
+		[POLICY_NOTE] = "note",
+	};
+
+	return kinds[m->kind];
+}
+
 static void print_message(const struct tool *t, FILE *out, const struct policy_message *m)
 {
-	const char *kind = m->kind == POLICY_ERROR ? "error" : "warning";
+	const char *kind = kind_of(m);
 
 	fprintf(out, "%s%s:", tool_paint(t, "bold"), m->file);
 	if (m->line)
@@ -112,11 +123,10 @@ json_t *tool_report_json(const struct policy_report *r)
 
 	for (size_t i = 0; r && i < policy_report_count(r); i++) {
 		const struct policy_message *m = policy_report_at(r, i);
-		json_t *one = json_pack("{s:o, s:i, s:i, s:i, s:s, s:o, s:o}", "file",
-		                        tool_text(m->file), "line", (int)m->line, "column",
-		                        (int)m->column, "length", (int)m->len_columns, "kind",
-		                        m->kind == POLICY_ERROR ? "error" : "warning", "text",
-		                        tool_text(m->text), "hint", tool_text(m->hint));
+		json_t *one = json_pack(
+			"{s:o, s:i, s:i, s:i, s:s, s:o, s:o}", "file", tool_text(m->file), "line",
+			(int)m->line, "column", (int)m->column, "length", (int)m->len_columns,
+			"kind", kind_of(m), "text", tool_text(m->text), "hint", tool_text(m->hint));
 
 		if (!one || json_array_append_new(list, one)) {
 			json_decref(list);
@@ -210,8 +220,7 @@ int tool_load(struct tool *t, const char *name, bool alone, bool check, struct p
 	*where = NULL;
 	if (err)
 		return tool_failed(t, name ? name : "the policies in force", err);
-	(void)check;
-	err = policy_load(world_policy(t->world), files, out, where);
+	err = (check ? policy_check : policy_load)(world_policy(t->world), files, out, where);
 	if (!err)
 		return TOOL_CLEAN;
 	if (err != -ERR_POLICY)

@@ -22,21 +22,21 @@ static int check_one(struct tool *t, const char *name, json_t *list)
 	auto_report report = NULL;
 	int status = tool_load(t, name, true, true, &policy, &report);
 	size_t errors;
-	size_t all;
+	size_t warnings;
 
 	if (status == CMD_FAILED)
 		return status;
 	errors = policy_report_errors(report);
-	all = policy_report_count(report);
+	warnings = policy_report_warnings(report);
 	if (!list)
 		tool_print_report(t, stdout, report);
 	else if (json_array_append_new(list,
 	                               json_pack("{s:o, s:I, s:I, s:o}", "policy", tool_text(name),
 	                                         "errors", (json_int_t)errors, "warnings",
-	                                         (json_int_t)(all - errors), "messages",
+	                                         (json_int_t)warnings, "messages",
 	                                         tool_report_json(report))))
 		return tool_failed(t, name, -ERR_NOMEM);
-	return errors ? TOOL_ERRORS : all ? TOOL_WARNED : TOOL_CLEAN;
+	return errors ? TOOL_ERRORS : warnings ? TOOL_WARNED : TOOL_CLEAN;
 }
 
 int verb_check(struct tool *t)
@@ -138,4 +138,48 @@ int verb_test(struct tool *t)
 	if (!list)
 		return status;
 	return worst(status, tool_print_json(json_incref(list)));
+}
+
+/* --- fmt -------------------------------------------------------------- */
+
+static int fmt_one(struct tool *t, const char *file)
+{
+	auto_buf text = BUF_INIT;
+	auto_buf out = BUF_INIT;
+	auto_report report = NULL;
+	auto_free char *shown = text_printable_str(file, 0);
+	bool same;
+	int err = paths_read(file, POLICY_TEXT_MAX_BYTES, false, &text, NULL);
+
+	if (err)
+		return tool_failed(t, file, err);
+	err = policy_fmt(shown, text.data ? text.data : "", text.len_bytes, &out, &report);
+	if (err == -ERR_POLICY) {
+		tool_print_report(t, stderr, report);
+		return TOOL_ERRORS;
+	}
+	if (err || out.failed)
+		return tool_failed(t, file, err ? err : -ERR_NOMEM);
+	same = out.len_bytes == text.len_bytes &&
+	       (!out.len_bytes || memcmp(out.data, text.data, out.len_bytes) == 0);
+	if (t->options & TOOL_CHECK) {
+		if (!same)
+			printf("%s: would change\n", shown);
+		return same ? TOOL_CLEAN : TOOL_WARNED;
+	}
+	if (!(t->options & TOOL_WRITE)) {
+		fwrite(out.data ? out.data : "", 1, out.len_bytes, stdout);
+		return TOOL_CLEAN;
+	}
+	err = same ? 0 : paths_write(file, out.data, out.len_bytes, 0644);
+	return err ? tool_failed(t, file, err) : TOOL_CLEAN;
+}
+
+int verb_fmt(struct tool *t)
+{
+	int status = TOOL_CLEAN;
+
+	for (size_t i = 0; i < t->args_n; i++)
+		status = worst(status, fmt_one(t, t->args[i]));
+	return status;
 }

@@ -116,7 +116,7 @@ static int load_with(struct tool *t, const struct own_policy *o, struct buf *tex
 	                    text ? buf_text(text) : first_text,
 	                    text ? text->len_bytes : strlen(first_text));
 	err = err ? err : world_files(t->world, &want, &files);
-	return err ? err : policy_load(world_policy(t->world), files, out, report);
+	return err ? err : policy_check(world_policy(t->world), files, out, report);
 }
 
 /* Messages about the new line only: the others were there before. */

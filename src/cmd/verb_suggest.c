@@ -10,6 +10,7 @@
 #include "policy/explain.h"
 #include "policy/suggest.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -80,33 +81,113 @@ static int add_use(struct uses *u, const struct suggest_use *use, const char *ob
 	return 0;
 }
 
+/* A row of the query below. */
+enum column {
+	COLUMN_CLASS,
+	COLUMN_OBJECT,
+	COLUMN_OBJECT2,
+	COLUMN_RULE_FILE,
+	COLUMN_RULE_TEXT,
+	COLUMN_SYSCALL,
+	COLUMN_FLAGS,
+	COLUMN_COUNT,
+};
+
+static const char *text_at(sqlite3_stmt *row, enum column column)
+{
+	return (const char *)sqlite3_column_text(row, column);
+}
+
+/* What a call asked besides: the record has one row for it. */
+static int take_rest(struct uses *u, sqlite3_stmt *row, const struct suggest_use *use)
+{
+	const char *syscall = text_at(row, COLUMN_SYSCALL);
+	const char *object2 = text_at(row, COLUMN_OBJECT2);
+	int64_t flags = sqlite3_column_int64(row, COLUMN_FLAGS);
+	struct suggest_use more = *use;
+	int err = 0;
+
+	if (!syscall || use->class > CLASS_LINK)
+		return 0;
+	if (text_starts(syscall, "open") || strcmp(syscall, "creat") == 0) {
+		more.class = CLASS_READ;
+		if (use->class != CLASS_READ && (flags & O_ACCMODE) == O_RDWR)
+			err = add_use(u, &more, text_at(row, COLUMN_OBJECT));
+		more.class = CLASS_WRITE;
+		if (!err && use->class == CLASS_READ &&
+		    ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC)))
+			err = add_use(u, &more, text_at(row, COLUMN_OBJECT));
+		return err;
+	}
+	more.class = CLASS_CREATE;
+	if (object2 && *object2 == '/' && (strstr(syscall, "rename") || strstr(syscall, "link")))
+		err = add_use(u, &more, object2);
+	return err;
+}
+
+/* A script was run by its interpreter, which is a program of its own. */
+static int take_interpreter(struct uses *u, const struct suggest_use *use, const char *script)
+{
+	auto_fd fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	auto_free char *canonical = NULL;
+	char head[256];
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
+	char *path = head + 2;
+
+	if (n < 3 || head[0] != '#' || head[1] != '!')
+		return 0;
+	head[n] = '\0';
+	path += strspn(path, " \t");
+	path[strcspn(path, " \t\r\n")] = '\0';
+	if (*path != '/' || paths_canonical(path, &canonical))
+		return 0;
+	return add_use(u, use, canonical);
+}
+
 static int take_row(struct uses *u, sqlite3_stmt *row)
 {
-	const char *class = (const char *)sqlite3_column_text(row, 0);
-	const char *object = (const char *)sqlite3_column_text(row, 1);
+	const char *class = text_at(row, COLUMN_CLASS);
+	const char *object = text_at(row, COLUMN_OBJECT);
+	const char *file = text_at(row, COLUMN_RULE_FILE);
+	const char *rule = text_at(row, COLUMN_RULE_TEXT);
 	int found = class ? policy_class_find(class) : -1;
 	struct suggest_use use = {
-		.set = set_of((const char *)sqlite3_column_text(row, 2)),
-		.count = (uint64_t)sqlite3_column_int64(row, 3),
+		.set = set_of(rule),
+		.count = (uint64_t)sqlite3_column_int64(row, COLUMN_COUNT),
 	};
+	int err;
 
 	/* A row that this version does not know is one that it cannot allow. */
 	if (found < 0 || !object || !*object)
 		return 0;
+	/* What the part "keys" allows to one program stays with that program. */
+	if (file && rule && strcmp(file, "keys.wary") == 0 && text_starts(rule, "allow"))
+		return 0;
 	use.class = (enum policy_class)found;
+	/* A name that was looked up for a set: the set looks it up again. */
+	if (use.class == CLASS_RESOLVE && use.set)
+		use.class = CLASS_CONNECT;
 	if (use.class != CLASS_CONNECT && use.class != CLASS_BIND)
 		use.set = NULL;
-	return add_use(u, &use, object);
+	err = add_use(u, &use, object);
+	if (!err && use.class == CLASS_EXEC)
+		err = take_interpreter(u, &use, object);
+	return err ? err : take_rest(u, row, &use);
 }
 
-/* Reads through the documented view; what the floor refused is no decision of
+/* Reads through the documented views; what the floor refused is no decision of
  * a policy.  Returns 0, -ERR_NOTFOUND, -ERR_FORMAT, or an error of add_use. */
 static int read_uses(sqlite3 *db, const char *session, struct uses *u)
 {
 	static const char sql[] =
-		"SELECT class, CAST(object AS TEXT), CAST(rule_text AS TEXT), count(*)"
-		" FROM decisions WHERE session = ?1 AND judge <> 'floor'"
-		" GROUP BY class, object, rule_text";
+		"SELECT class, object, object2, rule_file, rule_text, syscall, flags, count(*)"
+		" FROM (SELECT class, CAST(object AS TEXT) AS object,"
+		"  CAST(object2 AS TEXT) AS object2, CAST(rule_file AS TEXT) AS rule_file,"
+		"  CAST(rule_text AS TEXT) AS rule_text, syscall, flags"
+		"  FROM decisions WHERE session = ?1 AND judge <> 'floor'"
+		"  UNION ALL SELECT 'install', CAST(object AS TEXT), NULL, NULL, NULL, NULL, 0"
+		"  FROM packages WHERE session = ?1)"
+		" GROUP BY 1, 2, 3, 4, 5, 6, 7";
 	__attribute__((cleanup(drop_row))) sqlite3_stmt *row = NULL;
 	int err = 0;
 	int step;

@@ -152,7 +152,7 @@ static int try_out(struct tool *t, const char *path, struct trial *x)
 	world = gathering(&g);
 	policy_report_free(x->report);
 	x->report = NULL;
-	return policy_load(&world, words, &x->after, &x->report);
+	return policy_check(&world, words, &x->after, &x->report);
 }
 
 static void day_of(uint64_t seconds, char day[16])

@@ -38,6 +38,8 @@ struct package_world {
 	 * callee (free(3)), NUL-terminated; NULL if there is none. */
 	char *(*read)(void *ctx, const char *path, size_t *len_bytes);
 	bool (*exists)(void *ctx, const char *path);
+	/* Whether the tree can change neither a folder nor the way to it. */
+	bool (*fixed)(void *ctx, const char *path);
 };
 
 struct package {

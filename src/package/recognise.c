@@ -570,7 +570,7 @@ static void read_all(struct reading *r, const struct tool_call *call)
 		return;
 	}
 	from_options = r->sources;
-	r->sources = (struct sources){.list = r->list};
+	r->sources = (struct sources){.list = r->list, .world = r->world};
 	if (r->tool->spec == SPEC_NPM) {
 		folder = project_folder(r);
 		read_npm_config(r, folder);
@@ -614,6 +614,7 @@ int package_recognise(const struct package_program *p, const struct package_worl
 	r->program = p;
 	r->tool = call.tool;
 	r->sources.list = out;
+	r->sources.world = w;
 	out->manager = call.tool->manager;
 	read_all(r, &call);
 	free(r);

@@ -35,6 +35,13 @@ static void set_scope(struct sources *s, const char *name, size_t len, const cha
 	at->host = host ? host : "?";
 }
 
+/* A folder that the tree cannot change is its user's own choice. */
+static bool is_users_own(const struct sources *s, const char *value)
+{
+	return value[0] == '/' && s->world && s->world->fixed &&
+	       s->world->fixed(s->world->ctx, value);
+}
+
 static void add_beside(struct sources *s, const char *host)
 {
 	if (!host || (s->extra && strcmp(s->extra, host) != 0))
@@ -82,7 +89,8 @@ void source_set(struct sources *s, const char *name, size_t len, const char *val
 			set_scope(s, name, len, host);
 		else if (word_in(replacing, name, len) || shortened(replacing, name, len))
 			s->index = host ? host : "?";
-		else if (word_in(adding, name, len) || shortened(adding, name, len))
+		else if ((word_in(adding, name, len) || shortened(adding, name, len)) && one &&
+		         !is_users_own(s, one))
 			add_beside(s, host);
 	}
 }

@@ -15,10 +15,11 @@ struct source_scope {
 
 struct sources {
 	struct package_list *list; /* memory */
-	const char *index;         /* host that takes the manager's own place, or NULL */
-	const char *extra;         /* a host beside it, or NULL */
-	bool several;              /* more than one beside it, or one that has no host */
-	bool no_index;             /* only what is beside it */
+	const struct package_world *world;
+	const char *index; /* host that takes the manager's own place, or NULL */
+	const char *extra; /* a host beside it, or NULL */
+	bool several;      /* more than one beside it, or one that has no host */
+	bool no_index;     /* only what is beside it */
 	struct source_scope scopes[SOURCE_SCOPES_MAX];
 	size_t scopes_n;
 };

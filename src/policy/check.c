@@ -65,7 +65,11 @@ static uint32_t taken_over_by(const struct checking *k, uint32_t object)
 static void report_useless(const struct checking *k, uint32_t object, uint32_t by)
 {
 	const struct rule *b = check_rule_of(k, by);
+	const struct source *from = k->p->objects.v[object].at.source;
 
+	/* To include a policy and go on from there is what includes are for. */
+	if (from && b->at.source && from->depth > b->at.source->depth)
+		return;
 	report_warning(k->report, k->p->objects.v[object].at, NULL,
 	               "this can never decide: %s %s:%u stands for all of it (%s)",
 	               b->is_final ? "the final rule" : "the later rule", b->file, b->line,

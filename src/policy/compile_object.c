@@ -299,7 +299,8 @@ static void package_object(struct compiler *c, const char *text, struct object o
 		             "unknown package manager \"%s\"", manager);
 		return;
 	}
-	if (strcmp(manager, "pip") == 0 || strcmp(manager, "uv") == 0)
+	/* A path or an address is no name to be normalised. */
+	if (!strchr(name, '/') && (strcmp(manager, "pip") == 0 || strcmp(manager, "uv") == 0))
 		name = pip_name(c, name);
 	o.form = OBJECT_NAME;
 	o.pattern = arena_fmt(&c->policy->arena, "%s:%s", manager, name);

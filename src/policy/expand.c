@@ -294,9 +294,8 @@ bool expand_is_path(const struct word *w)
 {
 	const char *t = w->text;
 
-	return t[0] == '/' || (t[0] == '~' && (!t[1] || t[1] == '/')) ||
-	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/')) ||
-	       (t[0] == '$' && t[1] == '{') || t[0] == '{';
+	return t[0] == '/' || t[0] == '~' || t[0] == '$' || t[0] == '{' ||
+	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/'));
 }
 
 static bool bad_part(struct expansion *x, struct slice part)
@@ -333,6 +332,10 @@ static bool path_form(struct expansion *x, const char *text, struct texts *out)
 	unsigned parts = 0;
 	size_t n = 0;
 
+	/* P/ with nothing before the slash is the whole disk: the root folder
+	 * itself has no other name. */
+	if (strcmp(text, "/.") == 0)
+		return texts_add(x, out, "/");
 	if (text[0] != '/' && !(text[0] == '*' && text[1] == '*' && (!text[2] || text[2] == '/')))
 		return complain(x, "a path begins with /, ~/, **/ or ${NAME}",
 		                "the path is not absolute");

@@ -244,23 +244,30 @@ static void thread_add(struct lineage *l, pid_t tid, pid_t tgid, int *pidfd)
 struct unseen {
 	pid_t tid;
 	struct procfs_ids ids;
-	uint64_t start_ticks;
+	uint64_t start_ticks;   /* 0: not read */
 	int thread_fd, proc_fd; /* owned */
 	struct lineage_print print;
 };
 
-static const struct lineage_entry *proc_image(const struct proc *p, const struct unseen *child)
+/* Reads when it started; false where it has left meanwhile. */
+static bool know_start(struct unseen *u)
+{
+	return u->start_ticks != 0 || (procfs_start(u->ids.tgid, &u->start_ticks) == 0 &&
+	                               (u->proc_fd < 0 || still_running(u->proc_fd)));
+}
+
+static const struct lineage_entry *proc_image(const struct proc *p, struct unseen *child)
 {
 	const struct lineage_print *print = &child->print;
 
 	if (entry_same_print(&p->now->print, print))
 		return p->now;
-	/* Born after the last exec: of that image, whatever its addresses. */
-	if (p->now->exec_ticks && child->start_ticks > p->now->exec_ticks)
-		return p->now;
 	for (unsigned i = 0; i < HISTORY; i++)
 		if (p->earlier[i] && entry_same_print(&p->earlier[i]->print, print))
 			return p->earlier[i];
+	/* Born after the last exec: of that image, whatever its addresses. */
+	if (p->now->exec_ticks && know_start(child) && child->start_ticks > p->now->exec_ticks)
+		return p->now;
 	return NULL;
 }
 
@@ -298,13 +305,15 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	u->proc_fd = pidfd_of(tid, 0); /* fails for who is not a leader */
 	if (u->proc_fd < 0)
 		u->thread_fd = pidfd_of(tid, PIDFD_THREAD);
-	if (procfs_ids(tid, &u->ids) != 0)
+	if ((u->proc_fd >= 0 ? procfs_ids_of(u->proc_fd, tid, &u->ids)
+	                     : procfs_ids(tid, &u->ids)) != 0)
 		return -ERR_GONE;
 	if (u->ids.tgid != tid) {
 		fd_drop(&u->proc_fd);
 		u->proc_fd = pidfd_of(u->ids.tgid, 0);
 	}
-	if (procfs_start(u->ids.tgid, &u->start_ticks) != 0)
+	/* Without a descriptor the start time tells it. */
+	if (u->proc_fd < 0 && !know_start(u))
 		return -ERR_GONE;
 	if (procfs_auxv(u->ids.tgid, auxv, &n) == 0)
 		lineage_print_of(auxv, n, &u->print);
@@ -316,18 +325,18 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	return 0;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb);
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb,
+                                          pid_t *tgid);
 
 /* With a reference; never NULL. */
-static const struct lineage_entry *inherited(struct lineage *l, const struct unseen *u,
-                                             unsigned climb)
+static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u, unsigned climb)
 {
 	const struct lineage_entry *found = NULL;
 	struct procfs_ids again;
 	const struct proc *parent;
 
 	if (climb < CLIMB_MAX && u->ids.ppid > 1)
-		entry_put(lookup(l, u->ids.ppid, climb + 1));
+		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL));
 	pthread_mutex_lock(&l->lock);
 	parent = proc_find(l, u->ids.ppid);
 	if (parent)
@@ -371,7 +380,7 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;
@@ -382,6 +391,8 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 	p = proc_of_tid(l, tid);
 	if (p)
 		e = entry_get(p->now);
+	if (tgid)
+		*tgid = p ? p->tgid : 0;
 	pthread_mutex_unlock(&l->lock);
 	if (e)
 		return e;
@@ -390,6 +401,8 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 			found = inherited(l, &u, climb);
 		e = enter(l, &u, found);
 		entry_put(found);
+		if (tgid)
+			*tgid = u.ids.tgid;
 	}
 	unseen_done(&u);
 	return e;
@@ -451,18 +464,17 @@ static uint64_t ticks_now(void)
 /* What a process runs from now on.  Takes the reference of @e. */
 static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
 {
-	auto_fd pidfd = pidfd_of(tgid, 0);
 	struct proc *p;
 
-	if (procfs_start(tgid, &e->start_ticks) != 0) {
-		entry_put(e);
-		return -ERR_GONE;
-	}
 	e->exec_ticks = ticks_now();
 	pthread_mutex_lock(&l->lock);
 	p = proc_find(l, tgid);
 	if (!p) {
-		p = proc_add(l, tgid, e->start_ticks, &pidfd, e);
+		auto_fd pidfd = pidfd_of(tgid, 0);
+		uint64_t ticks = 0;
+
+		if (procfs_start(tgid, &ticks) == 0)
+			p = proc_add(l, tgid, ticks, &pidfd, e);
 	} else {
 		const struct lineage_entry **slot = &p->earlier[p->earlier_n++ % HISTORY];
 
@@ -507,7 +519,7 @@ int lineage_seed(struct lineage *l, pid_t tgid)
 
 int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 {
-	const struct lineage_entry *before = lookup(l, tgid, 0);
+	const struct lineage_entry *before = lookup(l, tgid, 0, NULL);
 	struct lineage_entry *e = entry_new(before, exec);
 
 	entry_put(before);
@@ -544,31 +556,15 @@ void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print
 		memset(out, 0, sizeof *out);
 }
 
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid)
+const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid)
 {
-	return lookup(l, tid, 0);
+	return lookup(l, tid, 0, tgid);
 }
 
 void lineage_put(struct lineage *l, const struct lineage_entry *e)
 {
 	(void)l;
 	entry_put(e);
-}
-
-pid_t lineage_tgid(struct lineage *l, pid_t tid)
-{
-	struct procfs_ids ids;
-	const struct proc *p;
-	pid_t tgid = 0;
-
-	pthread_mutex_lock(&l->lock);
-	p = proc_of_tid(l, tid);
-	if (p)
-		tgid = p->tgid;
-	pthread_mutex_unlock(&l->lock);
-	if (!tgid && procfs_ids(tid, &ids) == 0)
-		tgid = ids.tgid;
-	return tgid;
 }
 
 void lineage_facts(const struct lineage_entry *e, struct facts *out)

@@ -41,8 +41,7 @@ struct lineage_print {
 /* One image that a process ran; immutable once published; reference counted. */
 struct lineage_entry {
 	pid_t tgid;
-	uint64_t start_ticks;         /* field 22 of /proc/PID/stat */
-	uint64_t exec_ticks;          /* when it was loaded, on the same clock */
+	uint64_t exec_ticks; /* when it was loaded, in ticks of field 22 of /proc/PID/stat */
 	struct facts_program program; /* strings owned by the entry */
 	const char *const *under;     /* earlier images, nearest first */
 	bool known;                   /* false: lineage could not be told */
@@ -70,7 +69,7 @@ struct lineage_exec {
 	                          is from now on under, or NULL */
 	struct lineage_print print;
 	bool holds_secret;
-	const uint8_t *asked;  /* LINEAGE_ASKED_BYTES, or NULL */
+	const uint8_t *asked; /* LINEAGE_ASKED_BYTES, or NULL */
 };
 
 /** lineage_exec: a process stands at its exec stop with this program.
@@ -86,14 +85,11 @@ void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print
  * reference (lineage_put).  A process that was forked and not seen yet
  * inherits its parent's entry, if the parent can still be told with
  * certainty; else an entry with known = false.
+ * @tgid: that process; 0 where it is gone.  NULL: not wanted.
  * Returns NULL without memory or when the process is gone; what it returns
  * holds for a caller whose notification is valid afterwards (law 3). */
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid);
+const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid);
 void lineage_put(struct lineage *l, const struct lineage_entry *e);
-
-/** lineage_tgid: the process that a thread belongs to; cheap after
- * lineage_of of the same @tid.  0: gone. */
-pid_t lineage_tgid(struct lineage *l, pid_t tid);
 
 /** lineage_facts: fills by, under and under_known. Strings live as long as the
  * reference. A NULL entry gives an unknown program and lineage. */

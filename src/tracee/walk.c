@@ -76,7 +76,7 @@ void walk_begin(struct walk *w, struct place *p, struct place_env *env, unsigned
 		.env = env,
 		.flags = flags,
 		.resolve = resolve,
-		.cur = p->text[0] == '/' && !scoped ? env->root_fd : p->base_fd,
+		.cur = p->base_fd < 0 || (p->text[0] == '/' && !scoped) ? env->root_fd : p->base_fd,
 		.hold = -1,
 		.scope = scoped ? p->base_fd : -1,
 		.rest = p->text,

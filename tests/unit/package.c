@@ -43,6 +43,12 @@ static bool exists(void *ctx, const char *path)
 	return look(ctx, path) != NULL;
 }
 
+static bool is_fixed(void *ctx, const char *path)
+{
+	(void)ctx;
+	return strcmp(path, "/opt/wheels") == 0;
+}
+
 #define WORDS_MAX 64
 
 /* Splits at blanks; "~" stands for a blank within a word. */
@@ -96,7 +102,7 @@ static void check_in(const struct file *files, const char *line, const char *wan
 	size_t env_n = 0;
 	size_t n;
 	struct package_program p = {.image = "/usr/bin/env"};
-	struct package_world world = {.ctx = &w, .envp = envp, .read = read_text, .exists = exists};
+	struct package_world world = {.ctx = &w, .envp = envp, .read = read_text, .exists = exists, .fixed = is_fixed};
 	struct package_list list;
 	auto_buf got = BUF_INIT;
 
@@ -357,6 +363,8 @@ static void test_pip(void)
 	      "pip: a unpinned from evil:9");
 	check("PIP_EXTRA_INDEX_URL=http://evil:9 #!/usr/bin/pip install --index-url http://r a",
 	      "pip: a unpinned from several");
+	check("PIP_FIND_LINKS=/opt/wheels #!/usr/bin/pip install a", "pip: a unpinned");
+	check("PIP_FIND_LINKS=/w/wheels #!/usr/bin/pip install a", "pip: a unpinned from several");
 	check_in(files, "#!/usr/bin/pip install -r r.txt",
 	         "pip: goodpkg ==1.0 from evil:5, git+https://h/x.git unpinned git from h, "
 	         "bar-baz-qux ~=1.0 unpinned from evil:5, foo >=2 unpinned from evil:5");

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Files and folders give under wary what they give natively, call by call:
+each program prints one line a call, with result, errno, mode, size, flags. Once
+as the filter lets stat calls run, once with a rule that has them all trapped."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["SRC"], "tests/lib"))
+from wary_test import TMP, caller, finish, native, note, ok, same, wary
+
+PROGRAMS = ["same_open", "same_names", "same_attr", "same_proc", "same_owner", "same_wait"]
+# A rule that speaks of stat, and never matches.
+STAT = "default allow\ndeny stat /no/such/thing/at/all\n"
+
+
+def fresh():
+    """The same empty folder for every run."""
+    folder = pathlib.Path(TMP) / "w"
+    if folder.exists():
+        subprocess.run(["chmod", "-R", "u+rwX", folder], check=True)
+        shutil.rmtree(folder)
+    folder.mkdir()
+    folder.chmod(0o755)
+    return folder
+
+
+def lines(run, what):
+    if not ok(run.returncode == 0, f"{what}: exit status {run.returncode}"):
+        note(run.stderr)
+    return run.stdout.splitlines()
+
+
+def compare(name, want, got, how):
+    ok(len(want) > 20 and len(got) == len(want), f"{name} {how}: {len(want)} lines")
+    for one, two in zip(want, got):
+        if one != two:
+            same(two, one, f"{name} {how}: {one[:48].strip()}")
+
+
+for name in PROGRAMS:
+    program = caller("e2e/" + name)
+    want = lines(native(program, cwd=fresh()), name + " natively")
+    got = lines(wary(program, cwd=fresh(), options=["-q"]), name + " under wary")
+    compare(name, want, got, "under wary")
+    got = lines(wary(program, cwd=fresh(), options=["-q"], rules=STAT), name + " with stat")
+    compare(name, want, got, "with stat trapped")
+finish()
