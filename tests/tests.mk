@@ -321,6 +321,7 @@ dist_extra = \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
 	tests/e2e/names.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
