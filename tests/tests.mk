@@ -222,6 +222,7 @@ e2e_programs = \
 	tests/e2e/same_owner \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
+	tests/e2e/same_tty \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
@@ -261,6 +262,10 @@ tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
 tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_tty_SOURCES = tests/e2e/same_tty.c
+tests_e2e_same_tty_LDADD = $(caller_libs)
+tests_e2e_same_tty_CFLAGS = $(e2e_cflags)
+tests_e2e_same_tty_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
@@ -313,12 +318,16 @@ tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
