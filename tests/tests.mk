@@ -279,9 +279,19 @@ tests_e2e_secrets_LDADD = $(caller_libs)
 tests_e2e_secrets_CFLAGS = $(e2e_cflags)
 tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
 race_programs = \
+	tests/race/exec_flip \
+	tests/race/exec_takeover \
 	tests/race/files_flip \
 	tests/race/net_flip \
 	tests/race/own_takeover
+tests_race_exec_flip_SOURCES = tests/race/exec_flip.c
+tests_race_exec_flip_LDADD = $(caller_libs)
+tests_race_exec_flip_CFLAGS = $(race_cflags)
+tests_race_exec_flip_LDFLAGS = $(race_ldflags)
+tests_race_exec_takeover_SOURCES = tests/race/exec_takeover.c
+tests_race_exec_takeover_LDADD = $(caller_libs)
+tests_race_exec_takeover_CFLAGS = $(race_cflags)
+tests_race_exec_takeover_LDFLAGS = $(race_ldflags)
 tests_race_files_flip_SOURCES = tests/race/files_flip.c
 tests_race_files_flip_LDADD = $(caller_libs)
 tests_race_files_flip_CFLAGS = $(race_cflags)
@@ -327,6 +337,7 @@ dist_extra = \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
 	tests/e2e/names.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
@@ -416,6 +427,8 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/exec_flip.py \
+	tests/race/exec_takeover.py \
 	tests/race/flip_attr.py \
 	tests/race/flip_names.py \
 	tests/race/flip_open.py \
