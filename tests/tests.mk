@@ -15,11 +15,16 @@ unit_programs = \
 	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
+	tests/unit/net_pins \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_check \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_laws_rest \
+	tests/unit/policy_messages \
+	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -88,6 +93,10 @@ tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_pins_SOURCES = tests/unit/net_pins.c
+tests_unit_net_pins_LDADD = $(unit_libs)
+tests_unit_net_pins_CFLAGS = $(unit_cflags)
+tests_unit_net_pins_LDFLAGS = $(unit_ldflags)
 tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
@@ -100,6 +109,10 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_check_SOURCES = tests/unit/policy_check.c
+tests_unit_policy_check_LDADD = $(unit_libs)
+tests_unit_policy_check_CFLAGS = $(unit_cflags)
+tests_unit_policy_check_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
 tests_unit_policy_laws_LDADD = $(unit_libs)
 tests_unit_policy_laws_CFLAGS = $(unit_cflags)
@@ -108,6 +121,18 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_rest_SOURCES = tests/unit/policy_laws_rest.c
+tests_unit_policy_laws_rest_LDADD = $(unit_libs)
+tests_unit_policy_laws_rest_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_rest_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
+tests_unit_policy_messages_LDADD = $(unit_libs)
+tests_unit_policy_messages_CFLAGS = $(unit_cflags)
+tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
+tests_unit_policy_properties_LDADD = $(unit_libs)
+tests_unit_policy_properties_CFLAGS = $(unit_cflags)
+tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -157,6 +182,7 @@ fuzz_programs = \
 	tests/fuzz/dns \
 	tests/fuzz/image \
 	tests/fuzz/package_args \
+	tests/fuzz/policy \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -179,6 +205,10 @@ tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
+tests_fuzz_policy_LDADD = $(fuzz_libs)
+tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
+tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -197,6 +227,7 @@ e2e_programs = \
 	tests/e2e/same_owner \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
+	tests/e2e/same_tty \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
@@ -236,6 +267,10 @@ tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
 tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_tty_SOURCES = tests/e2e/same_tty.c
+tests_e2e_same_tty_LDADD = $(caller_libs)
+tests_e2e_same_tty_CFLAGS = $(e2e_cflags)
+tests_e2e_same_tty_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
@@ -278,15 +313,20 @@ tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/names.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/secrets.py \
@@ -316,6 +356,30 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/policy/bidi \
+	tests/fuzz/corpus/policy/bom \
+	tests/fuzz/corpus/policy/braces \
+	tests/fuzz/corpus/policy/continued \
+	tests/fuzz/corpus/policy/crlf \
+	tests/fuzz/corpus/policy/cycle \
+	tests/fuzz/corpus/policy/git-ssh \
+	tests/fuzz/corpus/policy/grammar-00 \
+	tests/fuzz/corpus/policy/grammar-01 \
+	tests/fuzz/corpus/policy/grammar-02 \
+	tests/fuzz/corpus/policy/grammar-03 \
+	tests/fuzz/corpus/policy/grammar-04 \
+	tests/fuzz/corpus/policy/grammar-05 \
+	tests/fuzz/corpus/policy/grammar-06 \
+	tests/fuzz/corpus/policy/grammar-07 \
+	tests/fuzz/corpus/policy/grammar-08 \
+	tests/fuzz/corpus/policy/grammar-09 \
+	tests/fuzz/corpus/policy/grammar-10 \
+	tests/fuzz/corpus/policy/grammar-11 \
+	tests/fuzz/corpus/policy/latin1 \
+	tests/fuzz/corpus/policy/machine \
+	tests/fuzz/corpus/policy/nul \
+	tests/fuzz/corpus/policy/project \
+	tests/fuzz/corpus/policy/quotes \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \

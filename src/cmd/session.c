@@ -1,5 +1,6 @@
 #include "cmd/session.h"
 
+#include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
@@ -10,6 +11,7 @@
 #include "cmd/environment.h"
 #include "cmd/messages.h"
 #include "cmd/paths.h"
+#include "cmd/resolvers.h"
 #include "cmd/sources.h"
 #include "cmd/where.h"
 #include "cmd/world.h"
@@ -169,6 +171,17 @@ static const char *const *name_servers(const struct session *s)
 	return world->registry ? world->registry(world->ctx, "dns") : NULL;
 }
 
+/* Whom the DNS guard asks, where not these: the user's own choice. */
+static int start_lookups(struct session *s)
+{
+	const char *said = getenv("WARY_NAMESERVERS");
+	char **upstream = said ? resolvers_words(said) : NULL;
+	int err = lookup_start(&s->sup, name_servers(s), (const char *const *)upstream);
+
+	resolvers_free(upstream);
+	return err;
+}
+
 static bool has_name_servers(const struct session *s)
 {
 	const char *const *servers = name_servers(s);
@@ -269,13 +282,15 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
+		err = images_new(&sup->images);
+	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
 	if (!err)
-		err = lookup_start(sup, name_servers(s));
+		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
@@ -518,6 +533,7 @@ static int finish(struct session *s)
 	stacks_free(s->sup.stacks);
 	own_free(s->sup.own);
 	lineage_free(s->sup.lineage);
+	images_free(s->sup.images);
 	secrets_free(s->sup.secrets);
 	policy_free(s->policy);
 	world_free(s->world);

@@ -294,9 +294,8 @@ bool expand_is_path(const struct word *w)
 {
 	const char *t = w->text;
 
-	return t[0] == '/' || (t[0] == '~' && (!t[1] || t[1] == '/')) ||
-	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/')) ||
-	       (t[0] == '$' && t[1] == '{') || t[0] == '{';
+	return t[0] == '/' || t[0] == '~' || t[0] == '$' || t[0] == '{' ||
+	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/'));
 }
 
 static bool bad_part(struct expansion *x, struct slice part)

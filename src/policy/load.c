@@ -329,18 +329,22 @@ static void cannot_read(struct loading *l, struct spot at, const char *word, int
 {
 	static const struct {
 		int err;
-		const char *text;
+		const char *before, *after;
 	} texts[] = {
-		{-ERR_NOTFOUND, "there is no policy"},
-		{-ERR_PERM, "not permitted to read the policy"},
-		{-ERR_BOUND, "longer than 4 MiB, the most that a policy may have, is"},
+		{-ERR_NOTFOUND, "there is no policy", ""},
+		{-ERR_PERM, "not permitted to read the policy", ""},
+		{-ERR_BOUND, "the policy", " is longer than 4 MiB, the most that it may be"},
 	};
-	const char *text = "cannot read the policy";
+	const char *before = "cannot read the policy";
+	const char *after = "";
 
-	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		if (texts[i].err == err)
-			text = texts[i].text;
-	report_error(l->report, at, NULL, "%s \"%s\"", text, word);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		if (texts[i].err != err)
+			continue;
+		before = texts[i].before;
+		after = texts[i].after;
+	}
+	report_error(l->report, at, NULL, "%s \"%s\"%s", before, word, after);
 }
 
 static bool is_cycle(struct loading *l, const char *path, struct spot at)
