@@ -222,6 +222,7 @@ e2e_programs = \
 	tests/e2e/same_owner \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
+	tests/e2e/same_tty \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
@@ -261,6 +262,10 @@ tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
 tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_tty_SOURCES = tests/e2e/same_tty.c
+tests_e2e_same_tty_LDADD = $(caller_libs)
+tests_e2e_same_tty_CFLAGS = $(e2e_cflags)
+tests_e2e_same_tty_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
@@ -274,9 +279,19 @@ tests_e2e_secrets_LDADD = $(caller_libs)
 tests_e2e_secrets_CFLAGS = $(e2e_cflags)
 tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
 race_programs = \
+	tests/race/exec_flip \
+	tests/race/exec_takeover \
 	tests/race/files_flip \
 	tests/race/net_flip \
 	tests/race/own_takeover
+tests_race_exec_flip_SOURCES = tests/race/exec_flip.c
+tests_race_exec_flip_LDADD = $(caller_libs)
+tests_race_exec_flip_CFLAGS = $(race_cflags)
+tests_race_exec_flip_LDFLAGS = $(race_ldflags)
+tests_race_exec_takeover_SOURCES = tests/race/exec_takeover.c
+tests_race_exec_takeover_LDADD = $(caller_libs)
+tests_race_exec_takeover_CFLAGS = $(race_cflags)
+tests_race_exec_takeover_LDFLAGS = $(race_ldflags)
 tests_race_files_flip_SOURCES = tests/race/files_flip.c
 tests_race_files_flip_LDADD = $(caller_libs)
 tests_race_files_flip_CFLAGS = $(race_cflags)
@@ -303,12 +318,16 @@ tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
@@ -402,6 +421,8 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/exec_flip.py \
+	tests/race/exec_takeover.py \
 	tests/race/flip_attr.py \
 	tests/race/flip_names.py \
 	tests/race/flip_open.py \
