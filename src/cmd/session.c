@@ -414,9 +414,8 @@ static void on_signals(struct session *s)
 
 		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		else if (info.ssi_code != SI_KERNEL)
+		else
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
-		/* Else the terminal sent it, to the tree as well. */
 	}
 }
 
