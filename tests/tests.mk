@@ -166,7 +166,12 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_faults \
 	tests/fault/audit_kill
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
 tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
@@ -322,14 +327,20 @@ tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
+	docs/ADDING.md \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
+	docs/HOW.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/ask_install.py \
+	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_terminal.py \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \

@@ -171,6 +171,18 @@ static int run(struct recovery *r)
 	return err ? err : head_write(store_path(r->store), &seen);
 }
 
+/* 1, or 0 where nothing ever happened in the session: it may not even have
+ * come as far as being on record.  Or a failure. */
+static int has_entries(struct replay *r)
+{
+	struct journal_entry e;
+	uint64_t index = 0;
+	bool there = false;
+	int err = replay_next(r, &index, &e, &there);
+
+	return err ? err : there;
+}
+
 /* Returns 0 where the journal is of no more use, 1 where it must be kept. */
 static int recover_journal(struct store *s, const struct keys *machine, int fd, const char **why)
 {
@@ -200,8 +212,8 @@ static int recover_journal(struct store *s, const struct keys *machine, int fd, 
 		if (!err)
 			err = run(&r);
 	} else if (!err && !there) {
+		err = has_entries(r.replay);
 		*why = "its session is not in the record";
-		err = 1;
 	}
 	batch_free(r.batch);
 	keys_free(r.key);

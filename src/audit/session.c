@@ -128,8 +128,10 @@ static void opener_join(struct audit *a)
 void audit_abandon(struct audit *a)
 {
 	opener_join(a);
-	if (a->journal && !a->writer_runs && !a->name[0] && journal_remove(a->journal) != 0)
-		a->open_err = -ERR_SYS; /* an empty journal is left; the next start removes it */
+	/* Once the session may be on record its journal is left to the next start,
+	 * which closes it: a commit that failed may have come to the disk. */
+	if (a->journal && !a->tried && journal_remove(a->journal) != 0)
+		a->open_err = -ERR_SYS;
 	journal_free(a->journal);
 	batch_free(a->batch);
 	store_close(a->store);
@@ -195,6 +197,7 @@ static int put_session(struct audit *a, struct rows_opening *o, const struct row
 	}
 	if (!err)
 		err = batch_opening(a->batch, o);
+	a->tried = !err;
 	if (err)
 		batch_rollback(a->batch);
 	else
@@ -265,7 +268,6 @@ int audit_open_finish(struct audit *a, const struct audit_session *s, const char
 			say(a, err, "no thread for its writer");
 	}
 	if (err) {
-		a->name[0] = '\0';
 		*why = a->why ? a->why : err_text(err);
 	}
 	return err;
