@@ -471,4 +471,5 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
-	man/wary-policy.5
+	man/wary-policy.5 \
+	man/wary.1
