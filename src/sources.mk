@@ -68,12 +68,14 @@ libwary_a_SOURCES = \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/doors.c \
 	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/fixed.c \
 	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/images.c \
 	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
@@ -181,6 +183,7 @@ libwary_a_SOURCES = \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
+	src/net/pins.c \
 	src/net/registry.c \
 	src/net/upstream.c \
 	src/pool.c \
@@ -215,12 +218,14 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/doors.h \
 	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/fixed.h \
 	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/images.h \
 	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
@@ -325,6 +330,7 @@ wary_headers = \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
+	src/net/pins.h \
 	src/net/registry.h \
 	src/net/upstream.h \
 	src/package/args.h \
