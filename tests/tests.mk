@@ -330,11 +330,16 @@ tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
 lib_programs = \
-	tests/lib/audit_session
+	tests/lib/audit_session \
+	tests/lib/outer
 tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
 tests_lib_audit_session_LDADD = $(unit_libs)
 tests_lib_audit_session_CFLAGS = $(unit_cflags)
 tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
+tests_lib_outer_SOURCES = tests/lib/outer.c
+tests_lib_outer_LDADD = $(caller_libs)
+tests_lib_outer_CFLAGS = $(lib_cflags)
+tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -363,7 +368,9 @@ dist_extra = \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
+	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/secrets.py \
@@ -492,4 +499,5 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
-	man/wary-policy.5
+	man/wary-policy.5 \
+	man/wary.1
