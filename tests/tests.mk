@@ -3,6 +3,8 @@ unit_programs = \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
+	tests/unit/audit_chain \
+	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -46,6 +48,14 @@ tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
 tests_unit_ask_terminal_LDADD = $(unit_libs)
 tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
 tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
+tests_unit_audit_chain_LDADD = $(unit_libs)
+tests_unit_audit_chain_CFLAGS = $(unit_cflags)
+tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
+tests_unit_audit_record_LDADD = $(unit_libs)
+tests_unit_audit_record_CFLAGS = $(unit_cflags)
+tests_unit_audit_record_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -191,8 +201,10 @@ fuzz_programs = \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
+	tests/fuzz/journal \
 	tests/fuzz/package_args \
 	tests/fuzz/policy \
+	tests/fuzz/record \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -211,6 +223,10 @@ tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
 tests_fuzz_image_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_journal_SOURCES = tests/fuzz/journal.c tests/fuzz/drive.c
+tests_fuzz_journal_LDADD = $(fuzz_libs)
+tests_fuzz_journal_CFLAGS = $(fuzz_cflags)
+tests_fuzz_journal_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
@@ -219,6 +235,10 @@ tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
 tests_fuzz_policy_LDADD = $(fuzz_libs)
 tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
 tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
+tests_fuzz_record_LDADD = $(fuzz_libs)
+tests_fuzz_record_CFLAGS = $(fuzz_cflags)
+tests_fuzz_record_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -383,6 +403,10 @@ dist_extra = \
 	tests/fuzz/corpus/image/elf-loader \
 	tests/fuzz/corpus/image/env \
 	tests/fuzz/corpus/image/script \
+	tests/fuzz/corpus/journal/anchor \
+	tests/fuzz/corpus/journal/entries \
+	tests/fuzz/corpus/journal/long \
+	tests/fuzz/corpus/journal/segment \
 	tests/fuzz/corpus/package_args/corepack \
 	tests/fuzz/corpus/package_args/deno \
 	tests/fuzz/corpus/package_args/doubt \
@@ -414,6 +438,10 @@ dist_extra = \
 	tests/fuzz/corpus/policy/nul \
 	tests/fuzz/corpus/policy/project \
 	tests/fuzz/corpus/policy/quotes \
+	tests/fuzz/corpus/record/exec \
+	tests/fuzz/corpus/record/odd \
+	tests/fuzz/corpus/record/open \
+	tests/fuzz/corpus/record/quoted \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
