@@ -1,4 +1,5 @@
 #include "audit/recover.h"
+#include "audit/folder.h"
 
 #include "audit/batch.h"
 #include "audit/head.h"
@@ -284,7 +285,7 @@ int recover_all(struct store *s, const struct keys *machine, char **why)
 	DIR *dir;
 	int err = 0;
 
-	buf_fmt(&folder, "%s.live", store_path(s));
+	folder_journals(&folder, store_path(s));
 	if (!buf_text(&folder))
 		return -ERR_NOMEM;
 	dir = opendir(folder.data);
@@ -304,7 +305,7 @@ static bool any_journal(const char *db)
 	bool any = false;
 	DIR *dir;
 
-	buf_fmt(&folder, "%s.live", db);
+	folder_journals(&folder, db);
 	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
 	while (dir && !any && (d = readdir(dir)))
 		any = is_journal_name(d->d_name);

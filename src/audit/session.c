@@ -1,5 +1,6 @@
 /* A session's beginning and end. */
 #include "audit/audit_inside.h"
+#include "audit/folder.h"
 
 #include "audit/bus.h"
 #include "audit/record.h"
@@ -51,7 +52,7 @@ static int make_journal(struct audit *a, const struct keys *machine)
 	uint8_t seal_key[32];
 	int err;
 
-	buf_fmt(&folder, "%s.live", a->db);
+	folder_journals(&folder, a->db);
 	if (!buf_text(&folder))
 		return -ERR_NOMEM;
 	keys_seal_key(machine, seal_key);
