@@ -361,6 +361,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
+	docs/NETWORK.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
