@@ -166,7 +166,12 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_faults \
 	tests/fault/audit_kill
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
 tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
@@ -279,9 +284,19 @@ tests_e2e_secrets_LDADD = $(caller_libs)
 tests_e2e_secrets_CFLAGS = $(e2e_cflags)
 tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
 race_programs = \
+	tests/race/exec_flip \
+	tests/race/exec_takeover \
 	tests/race/files_flip \
 	tests/race/net_flip \
 	tests/race/own_takeover
+tests_race_exec_flip_SOURCES = tests/race/exec_flip.c
+tests_race_exec_flip_LDADD = $(caller_libs)
+tests_race_exec_flip_CFLAGS = $(race_cflags)
+tests_race_exec_flip_LDFLAGS = $(race_ldflags)
+tests_race_exec_takeover_SOURCES = tests/race/exec_takeover.c
+tests_race_exec_takeover_LDADD = $(caller_libs)
+tests_race_exec_takeover_CFLAGS = $(race_cflags)
+tests_race_exec_takeover_LDFLAGS = $(race_ldflags)
 tests_race_files_flip_SOURCES = tests/race/files_flip.c
 tests_race_files_flip_LDADD = $(caller_libs)
 tests_race_files_flip_CFLAGS = $(race_cflags)
@@ -295,11 +310,16 @@ tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
 lib_programs = \
-	tests/lib/audit_session
+	tests/lib/audit_session \
+	tests/lib/outer
 tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
 tests_lib_audit_session_LDADD = $(unit_libs)
 tests_lib_audit_session_CFLAGS = $(unit_cflags)
 tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
+tests_lib_outer_SOURCES = tests/lib/outer.c
+tests_lib_outer_LDADD = $(caller_libs)
+tests_lib_outer_CFLAGS = $(lib_cflags)
+tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -307,17 +327,30 @@ tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
+	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
+	docs/HOW.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/ask_install.py \
+	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_terminal.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
+	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/secrets.py \
@@ -406,6 +439,8 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/exec_flip.py \
+	tests/race/exec_takeover.py \
 	tests/race/flip_attr.py \
 	tests/race/flip_names.py \
 	tests/race/flip_open.py \
@@ -436,4 +471,5 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
-	man/wary-policy.5
+	man/wary-policy.5 \
+	man/wary.1

@@ -83,7 +83,7 @@ static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 	hand_off(r);
 	if ((n == 0 || n == -EINPROGRESS) && a->guarded)
 		sock_tell_guard(r, s);
-	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, a)) {
+	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, s, a)) {
 		undo(s);
 		return -ECONNREFUSED;
 	}

@@ -217,6 +217,17 @@ static int arguments_next(const struct program_file *script, const char *script_
 	return 0;
 }
 
+/* The arguments of @from, from the one at @at on. */
+static int arguments_copy(const struct program_file *from, size_t at, struct program_file *to)
+{
+	to->argv = list_new(from->argc - at);
+	if (!to->argv)
+		return -ERR_NOMEM;
+	to->argc = from->argc - at;
+	memcpy(to->argv, from->argv + at, to->argc * sizeof *from->argv);
+	return 0;
+}
+
 /* ---- the chain -------------------------------------------------------- */
 
 static int follow_scripts(struct search *s, struct program *p)
@@ -258,19 +269,13 @@ static int follow_loader(struct search *s, struct program *p)
 	if (!strchr(f->argv[at], '/'))
 		return -ERR_PERM;
 	err = find_here(s, f->argv[at], &p->loaded);
-	if (err)
-		return err;
-	p->loaded->argv = list_new(f->argc - at);
-	if (!p->loaded->argv)
-		return -ERR_NOMEM;
-	p->loaded->argc = f->argc - at;
-	memcpy(p->loaded->argv, f->argv + at, p->loaded->argc * sizeof *f->argv);
-	return 0;
+	return err ? err : arguments_copy(f, at, p->loaded);
 }
 
 static int follow_elf(struct search *s, struct program *p)
 {
 	struct program_file *f = p->files[p->files_n - 1];
+	int err;
 
 	if (f->image.is_loader)
 		return follow_loader(s, p);
@@ -278,7 +283,8 @@ static int follow_elf(struct search *s, struct program *p)
 		return 0;
 	p->loader = f->loader;
 	f->loader = NULL;
-	return p->loader ? 0 : find_here(s, f->image.interp, &p->loader);
+	err = p->loader ? 0 : find_here(s, f->image.interp, &p->loader);
+	return err ? err : arguments_copy(f, 0, p->loader);
 }
 
 /* ---- the call --------------------------------------------------------- */
@@ -407,36 +413,40 @@ int program_resolve(struct request *r, struct program *p)
 
 /* ---- questions -------------------------------------------------------- */
 
-static bool ask_link(struct request *r, const struct program_file *f, unsigned i)
+/* One name by which a file is started, with what the rules may look at. */
+static struct facts *ask_name(struct request *r, const char *name, const struct program_file *f,
+                              const struct program_file *image)
 {
-	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.links[i]);
+	struct facts *q = request_add_fact(r, CLASS_EXEC, name);
 
 	if (q)
-		q->via_link = true;
-	return q != NULL;
+		q->target = (struct facts_program){
+			.path = image->place.canon,
+			.script = f == image ? NULL : f->place.canon,
+			.fixed = f->fixed && image->fixed,
+			.argv = f->argv,
+			.argc = f->argc,
+			.argv_whole = true,
+		};
+	return q;
 }
 
-/* @script: the script that the file is the interpreter of, or NULL. */
+/* @image: what is loaded for it: itself, or for a script the interpreter. */
 static int ask_file(struct request *r, const struct program_file *f,
                     const struct program_file *image)
 {
-	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.canon);
+	struct facts *q = ask_name(r, f->place.canon, f, image);
 
 	if (!q)
 		return -ERR_NOMEM;
 	q->dev = f->place.st.st_dev;
 	q->ino = f->place.st.st_ino;
-	q->target = (struct facts_program){
-		.path = image->place.canon,
-		.script = f == image ? NULL : f->place.canon,
-		.fixed = f->fixed && image->fixed,
-		.argv = f->argv,
-		.argc = f->argc,
-		.argv_whole = true,
-	};
-	for (unsigned i = 0; i < f->place.links_n; i++)
-		if (!ask_link(r, f, i))
+	for (unsigned i = 0; i < f->place.links_n; i++) {
+		q = ask_name(r, f->place.links[i], f, image);
+		if (!q)
 			return -ERR_NOMEM;
+		q->via_link = true;
+	}
 	return 0;
 }
 

@@ -82,6 +82,6 @@ long sock_wait(struct request *r, int fd, long (*call)(void *ctx), void *ctx);
 
 /** sock_still_own: asks again, after the effect, whether what was judged as the
  * session's own was that all along.  True where that did not matter. */
-bool sock_still_own(struct request *r, const struct sock_addr *a);
+bool sock_still_own(struct request *r, const struct sock *s, const struct sock_addr *a);
 
 #endif

@@ -1,4 +1,5 @@
 /* How far the record reaches: sessions without an end, and anchors. */
+#include "audit/folder.h"
 #include "audit/verify_inside.h"
 
 #include "audit/head.h"
@@ -19,7 +20,7 @@ static enum end end_of(struct verify *v, const struct verify_session *s)
 	auto_fd folder = -1;
 	auto_fd fd = -1;
 
-	buf_fmt(&path, "%s.live", v->options->db);
+	folder_journals(&path, v->options->db);
 	folder = open(buf_text(&path) ? path.data : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return END_ELSEWHERE;
