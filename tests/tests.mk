@@ -24,6 +24,7 @@ unit_programs = \
 	tests/unit/policy_laws_more \
 	tests/unit/policy_laws_rest \
 	tests/unit/policy_messages \
+	tests/unit/policy_parts \
 	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
@@ -129,6 +130,10 @@ tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
 tests_unit_policy_messages_LDADD = $(unit_libs)
 tests_unit_policy_messages_CFLAGS = $(unit_cflags)
 tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_parts_SOURCES = tests/unit/policy_parts.c
+tests_unit_policy_parts_LDADD = $(unit_libs)
+tests_unit_policy_parts_CFLAGS = $(unit_cflags)
+tests_unit_policy_parts_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
@@ -167,7 +172,8 @@ tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_faults \
-	tests/fault/audit_kill
+	tests/fault/audit_kill \
+	tests/fault/policy_memory
 tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
 tests_fault_audit_faults_LDADD = $(unit_libs)
 tests_fault_audit_faults_CFLAGS = $(fault_cflags)
@@ -176,6 +182,10 @@ tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
 tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
+tests_fault_policy_memory_LDADD = $(unit_libs)
+tests_fault_policy_memory_CFLAGS = $(fault_cflags)
+tests_fault_policy_memory_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
