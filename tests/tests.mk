@@ -3,6 +3,8 @@ unit_programs = \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
+	tests/unit/audit_chain \
+	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -24,6 +26,7 @@ unit_programs = \
 	tests/unit/policy_laws_more \
 	tests/unit/policy_laws_rest \
 	tests/unit/policy_messages \
+	tests/unit/policy_parts \
 	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
@@ -45,6 +48,14 @@ tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
 tests_unit_ask_terminal_LDADD = $(unit_libs)
 tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
 tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
+tests_unit_audit_chain_LDADD = $(unit_libs)
+tests_unit_audit_chain_CFLAGS = $(unit_cflags)
+tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
+tests_unit_audit_record_LDADD = $(unit_libs)
+tests_unit_audit_record_CFLAGS = $(unit_cflags)
+tests_unit_audit_record_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -129,6 +140,10 @@ tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
 tests_unit_policy_messages_LDADD = $(unit_libs)
 tests_unit_policy_messages_CFLAGS = $(unit_cflags)
 tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_parts_SOURCES = tests/unit/policy_parts.c
+tests_unit_policy_parts_LDADD = $(unit_libs)
+tests_unit_policy_parts_CFLAGS = $(unit_cflags)
+tests_unit_policy_parts_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
@@ -166,18 +181,30 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
-	tests/fault/audit_kill
+	tests/fault/audit_faults \
+	tests/fault/audit_kill \
+	tests/fault/policy_memory
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
 tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
 tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
+tests_fault_policy_memory_LDADD = $(unit_libs)
+tests_fault_policy_memory_CFLAGS = $(fault_cflags)
+tests_fault_policy_memory_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
+	tests/fuzz/journal \
 	tests/fuzz/package_args \
 	tests/fuzz/policy \
+	tests/fuzz/record \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -196,6 +223,10 @@ tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
 tests_fuzz_image_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_journal_SOURCES = tests/fuzz/journal.c tests/fuzz/drive.c
+tests_fuzz_journal_LDADD = $(fuzz_libs)
+tests_fuzz_journal_CFLAGS = $(fuzz_cflags)
+tests_fuzz_journal_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
@@ -204,6 +235,10 @@ tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
 tests_fuzz_policy_LDADD = $(fuzz_libs)
 tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
 tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
+tests_fuzz_record_LDADD = $(fuzz_libs)
+tests_fuzz_record_CFLAGS = $(fuzz_cflags)
+tests_fuzz_record_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -305,11 +340,16 @@ tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
 lib_programs = \
-	tests/lib/audit_session
+	tests/lib/audit_session \
+	tests/lib/outer
 tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
 tests_lib_audit_session_LDADD = $(unit_libs)
 tests_lib_audit_session_CFLAGS = $(unit_cflags)
 tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
+tests_lib_outer_SOURCES = tests/lib/outer.c
+tests_lib_outer_LDADD = $(caller_libs)
+tests_lib_outer_CFLAGS = $(lib_cflags)
+tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -317,22 +357,31 @@ tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
+	docs/ADDING.md \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
+	docs/HOW.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/ask_approve.py \
+	tests/e2e/ask_install.py \
+	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_terminal.py \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
+	tests/e2e/killed.py \
 	tests/e2e/names.py \
 	tests/e2e/packages.py \
+	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/secrets.py \
@@ -355,6 +404,10 @@ dist_extra = \
 	tests/fuzz/corpus/image/elf-loader \
 	tests/fuzz/corpus/image/env \
 	tests/fuzz/corpus/image/script \
+	tests/fuzz/corpus/journal/anchor \
+	tests/fuzz/corpus/journal/entries \
+	tests/fuzz/corpus/journal/long \
+	tests/fuzz/corpus/journal/segment \
 	tests/fuzz/corpus/package_args/corepack \
 	tests/fuzz/corpus/package_args/deno \
 	tests/fuzz/corpus/package_args/doubt \
@@ -386,6 +439,10 @@ dist_extra = \
 	tests/fuzz/corpus/policy/nul \
 	tests/fuzz/corpus/policy/project \
 	tests/fuzz/corpus/policy/quotes \
+	tests/fuzz/corpus/record/exec \
+	tests/fuzz/corpus/record/odd \
+	tests/fuzz/corpus/record/open \
+	tests/fuzz/corpus/record/quoted \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -453,4 +510,5 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
-	man/wary-policy.5
+	man/wary-policy.5 \
+	man/wary.1

@@ -4,6 +4,7 @@
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
+#include "audit/folder.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "cmd/approve.h"
@@ -21,7 +22,7 @@
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "tracee/stack.h"
+#include "trap/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
@@ -119,6 +120,21 @@ static int know_self(struct session *s)
 	return 0;
 }
 
+/* Whatever folder the record lies in, no rule opens what belongs to it. */
+static int close_store(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err; i++) {
+		auto_buf path = BUF_INIT;
+
+		if (!folder_files(&path, s->db, i))
+			break;
+		err = buf_text(&path) ? world_floor_add(s->world, path.data) : -ERR_NOMEM;
+	}
+	return err;
+}
+
 static int load_policy(struct session *s)
 {
 	struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
@@ -130,7 +146,7 @@ static int load_policy(struct session *s)
 	if (!err)
 		err = where_store(s->options->db, world_folders(s->world), &s->db);
 	if (!err)
-		err = world_floor_add(s->world, s->db);
+		err = close_store(s);
 	if (!err)
 		err = world_files(s->world, &want, &files);
 	if (err)
@@ -414,9 +430,8 @@ static void on_signals(struct session *s)
 
 		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		else if (info.ssi_code != SI_KERNEL)
+		else
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
-		/* Else the terminal sent it, to the tree as well. */
 	}
 }
 

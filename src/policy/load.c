@@ -12,6 +12,8 @@
 #define FILES_MAX 256
 #define DEPTH_MAX 32
 #define TOTAL_MAX_BYTES ((size_t)16 << 20)
+/* From here on growing step by step would show. */
+#define MANY_LINES 1000
 
 /* Everything of one load; in one piece, so that it can be given up as one. */
 struct loading {
@@ -286,6 +288,8 @@ static void reserve(struct policy *p, const struct source *source)
 
 	for (size_t i = 0; i < source->len_bytes; i++)
 		lines += source->text[i] == '\n';
+	if (lines < MANY_LINES)
+		return;
 	p->rules.v = vec_reserve(a, p->rules.v, p->rules.n, &p->rules.cap, p->rules.n + lines,
 	                         sizeof *p->rules.v);
 	p->objects.v = vec_reserve(a, p->objects.v, p->objects.n, &p->objects.cap,
