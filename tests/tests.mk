@@ -387,6 +387,7 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/packages.py \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
