@@ -20,6 +20,7 @@ unit_programs = \
 	tests/unit/policy_cases \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_suggest \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -108,6 +109,10 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_suggest_SOURCES = tests/unit/policy_suggest.c
+tests_unit_policy_suggest_LDADD = $(unit_libs)
+tests_unit_policy_suggest_CFLAGS = $(unit_cflags)
+tests_unit_policy_suggest_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -254,6 +259,11 @@ dist_extra = \
 	examples/verify.py \
 	tests/README.md \
 	tests/e2e/inherit.py \
+	tests/e2e/policy_default.sh \
+	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
+	tests/e2e/policy_tool.sh \
+	tests/e2e/policy_world.sh \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
 	tests/e2e/status.py \
