@@ -172,9 +172,9 @@ class Verifier:
             "actor": ("P", "pid, tid, ppid, uid, program", lambda r: u32(*r[:4]) + u64(r[4])),
             "act": ("A", "flags, rule_file, rule_line, rule_text, kind, class, syscall, answer, judge",
                     lambda r: u64(*r[:4]) + b"".join(text(v) for v in r[4:9])),
-            "detail": ("D", "object2, cwd, argv, reason, sha256",
-                       lambda r: u64(*r[:3]) + i64(r[3])
-                       + (b"\0" if r[4] is None else b"\1" + r[4])),
+            "detail": ("D", "object2, cwd, argv, stack, reason, sha256",
+                       lambda r: u64(*r[:4]) + i64(r[4])
+                       + (b"\0" if r[5] is None else b"\1" + r[5])),
             "event": ("E", "at_us, took_us, actor, act, object, detail, result",
                       lambda r: u64(*r[:6])
                       + (b"\0" if r[6] is None else b"\1") + i64(r[6])),

@@ -2,19 +2,26 @@
 
 #include "ask/ask.h"
 #include "ask/notice.h"
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/own.h"
 #include "net/guard.h"
 #include "net/names.h"
 #include "tracee/lineage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+
+#define HOSTS_FILE "/etc/hosts"
+#define HOSTS_MAX_BYTES ((size_t)4 << 20)
 
 /* A question that the policy leaves to a person. */
 static enum ask_answer put(struct supervisor *s, const struct guard_asker *who,
                            const struct facts *f, const struct verdict *v)
 {
-	const struct ask_question q = {.facts = f, .verdicts = v, .n = 1, .pid = who->pid};
+	const struct ask_question q = {
+		.facts = f, .verdicts = v, .n = 1, .pid = who->pid, .cancelled = &s->lookups_over};
 	struct ask_reply reply;
 
 	return ask_put(s->ask, &q, &reply);
@@ -47,8 +54,11 @@ static bool is_this_host(const char *name)
 	return strcmp(last ? last + 1 : name, "localhost") == 0;
 }
 
-bool lookup_allow(struct supervisor *s, const struct guard_asker *who, const char *name)
+/* Whether a name may be looked up: decides, asks, records and, if refused,
+ * tells.  Blocks while a person is asked.  Called by the guard's threads. */
+static bool allow(void *ctx, const struct guard_asker *who, const char *name)
 {
+	struct supervisor *s = ctx;
 	struct facts f = {.class = CLASS_RESOLVE, .object = name};
 	struct verdict v;
 	struct audit_event e;
@@ -78,18 +88,29 @@ bool lookup_allow(struct supervisor *s, const struct guard_asker *who, const cha
 	return yes;
 }
 
-static bool allow(void *ctx, const struct guard_asker *who, const char *name)
+/* Names that need no server: the tree reads them in the same file. */
+static void learn_hosts(struct supervisor *s)
 {
-	return lookup_allow(ctx, who, name);
+	auto_fd fd = open(HOSTS_FILE, O_RDONLY | O_CLOEXEC);
+	auto_buf text = BUF_INIT;
+
+	buf_init(&text, HOSTS_MAX_BYTES);
+	if (fd < 0 || policy_may_write(s->policy, HOSTS_FILE) || buf_read_file(&text, fd) != 0)
+		return;
+	names_learn_hosts(s->names, buf_text(&text), UINT64_MAX);
 }
 
-int lookup_start(struct supervisor *s, const char *const *servers)
+int lookup_start(struct supervisor *s, const char *const *servers, const char *const *upstream)
 {
-	struct guard_config c = {.servers = servers, .allow = allow, .ctx = s};
+	struct guard_config c = {
+		.servers = servers, .upstream = upstream, .allow = allow, .ctx = s};
 	int err = names_new(&s->names);
 
-	if (err || !servers || !servers[0])
+	if (err)
 		return err;
+	learn_hosts(s);
+	if (!servers || !servers[0])
+		return 0;
 	c.names = s->names;
 	err = guard_start(&c, &s->guard);
 	/* A resolv.conf that cannot be understood: no guard, so no name counts. */
@@ -98,6 +119,7 @@ int lookup_start(struct supervisor *s, const char *const *servers)
 
 void lookup_stop(struct supervisor *s)
 {
+	atomic_store(&s->lookups_over, true);
 	guard_stop(s->guard);
 	names_free(s->names);
 	s->guard = NULL;

@@ -68,12 +68,14 @@ libwary_a_SOURCES = \
 	src/answer/attribute.c \
 	src/answer/bind.c \
 	src/answer/connect.c \
+	src/answer/doors.c \
 	src/answer/exec.c \
 	src/answer/families.c \
 	src/answer/fetch.c \
 	src/answer/fixed.c \
 	src/answer/give.c \
 	src/answer/hand.c \
+	src/answer/images.c \
 	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
@@ -141,10 +143,13 @@ libwary_a_SOURCES = \
 	src/audit/verify_side.c \
 	src/audit/writer.c \
 	src/base/log.c \
+	src/cmd/approve.c \
 	src/cmd/audit.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
+	src/cmd/audit_sql.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -178,6 +183,7 @@ libwary_a_SOURCES = \
 	src/net/local.c \
 	src/net/names.c \
 	src/net/own.c \
+	src/net/pins.c \
 	src/net/registry.c \
 	src/net/upstream.c \
 	src/pool.c \
@@ -196,7 +202,6 @@ libwary_a_SOURCES = \
 	src/tracee/place.c \
 	src/tracee/procfs.c \
 	src/tracee/regs.c \
-	src/tracee/stack.c \
 	src/tracee/startup.c \
 	src/tracee/walk.c \
 	src/tracee/wear.c \
@@ -209,15 +214,18 @@ libwary_a_SOURCES = \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
+	src/trap/stack.c \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
+	src/answer/doors.h \
 	src/answer/execution.h \
 	src/answer/families.h \
 	src/answer/fetch.h \
 	src/answer/fixed.h \
 	src/answer/give.h \
 	src/answer/hand.h \
+	src/answer/images.h \
 	src/answer/install.h \
 	src/answer/member.h \
 	src/answer/open.h \
@@ -292,6 +300,7 @@ wary_headers = \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
+	src/cmd/approve.h \
 	src/cmd/audit.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
@@ -321,6 +330,7 @@ wary_headers = \
 	src/net/local.h \
 	src/net/names.h \
 	src/net/own.h \
+	src/net/pins.h \
 	src/net/registry.h \
 	src/net/upstream.h \
 	src/package/args.h \
@@ -383,7 +393,6 @@ wary_headers = \
 	src/tracee/place.h \
 	src/tracee/procfs.h \
 	src/tracee/regs.h \
-	src/tracee/stack.h \
 	src/tracee/startup.h \
 	src/tracee/walk.h \
 	src/tracee/wear.h \
@@ -397,5 +406,6 @@ wary_headers = \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
+	src/trap/stack.h \
 	src/trap/tree.h \
 	src/trap/trial.h

@@ -10,7 +10,7 @@
 #include "base/own.h"
 #include "call/decode.h"
 #include "pool.h"
-#include "tracee/stack.h"
+#include "trap/stack.h"
 #include "trap/notify.h"
 
 #include <errno.h>
@@ -280,6 +280,38 @@ static void judge_without_rule(struct request *r, int err, struct judgement *j)
 	}
 }
 
+static void target_init(struct target *t)
+{
+	place_init(&t->place[0]);
+	place_init(&t->place[1]);
+	t->object_fd = -1;
+	t->socket_fd = -1;
+	t->more = NULL;
+	t->more_free = NULL;
+}
+
+static void target_done(struct target *t)
+{
+	fd_drop(&t->object_fd);
+	fd_drop(&t->socket_fd);
+	if (t->more_free)
+		t->more_free(t->more);
+	place_done(&t->place[0]);
+	place_done(&t->place[1]);
+}
+
+#ifdef WARY_PLANT_FETCH_TWICE
+/* A fault, planted only where tests/race builds a wary of its own: the effect is
+ * on what stands in the arguments by then, not on what was judged. */
+static void fetch_twice(struct request *r)
+{
+	target_done(&r->target);
+	target_init(&r->target);
+	if (families[r->call->row->family]->prepare(r) != 0)
+		r->reply.value = -EIO;
+}
+#endif
+
 static void act(struct request *r, const struct judgement *j, bool effect)
 {
 	struct audit_event e;
@@ -293,6 +325,10 @@ static void act(struct request *r, const struct judgement *j, bool effect)
 		r->reply.again = false;
 		return;
 	}
+#ifdef WARY_PLANT_FETCH_TWICE
+	if (effect)
+		fetch_twice(r);
+#endif
 	if (effect)
 		families[r->call->row->family]->act(r, receipt);
 	if (r->reply.again && r->attempt + 1 < ATTEMPTS_MAX) {
@@ -321,12 +357,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 	r->caller.program = NULL;
 	r->reply = (struct reply){.fd = -1, .undo_parent_fd = -1, .at_fd = -1};
 	mem_init(&r->mem, r->sup->listener_fd, c->id, c->tid);
-	place_init(&r->target.place[0]);
-	place_init(&r->target.place[1]);
-	r->target.object_fd = -1;
-	r->target.socket_fd = -1;
-	r->target.more = NULL;
-	r->target.more_free = NULL;
+	target_init(&r->target);
 }
 
 static void request_end(struct request *r)
@@ -334,12 +365,7 @@ static void request_end(struct request *r)
 	request_facts_reset(r);
 	fd_drop(&r->reply.fd);
 	fd_drop(&r->reply.undo_parent_fd);
-	fd_drop(&r->target.object_fd);
-	fd_drop(&r->target.socket_fd);
-	if (r->target.more_free)
-		r->target.more_free(r->target.more);
-	place_done(&r->target.place[0]);
-	place_done(&r->target.place[1]);
+	target_done(&r->target);
 	mem_done(&r->mem);
 	lineage_put(r->sup->lineage, r->caller.program);
 	r->caller.program = NULL;

@@ -3,6 +3,8 @@ unit_programs = \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
+	tests/unit/audit_chain \
+	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -15,11 +17,17 @@ unit_programs = \
 	tests/unit/net_guard \
 	tests/unit/net_names \
 	tests/unit/net_own \
+	tests/unit/net_pins \
 	tests/unit/net_registry \
 	tests/unit/package \
 	tests/unit/policy_cases \
+	tests/unit/policy_check \
 	tests/unit/policy_laws \
 	tests/unit/policy_laws_more \
+	tests/unit/policy_laws_rest \
+	tests/unit/policy_messages \
+	tests/unit/policy_parts \
+	tests/unit/policy_properties \
 	tests/unit/policy_suggest \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
@@ -41,6 +49,14 @@ tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
 tests_unit_ask_terminal_LDADD = $(unit_libs)
 tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
 tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
+tests_unit_audit_chain_LDADD = $(unit_libs)
+tests_unit_audit_chain_CFLAGS = $(unit_cflags)
+tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
+tests_unit_audit_record_LDADD = $(unit_libs)
+tests_unit_audit_record_CFLAGS = $(unit_cflags)
+tests_unit_audit_record_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -89,6 +105,10 @@ tests_unit_net_own_SOURCES = tests/unit/net_own.c
 tests_unit_net_own_LDADD = $(unit_libs)
 tests_unit_net_own_CFLAGS = $(unit_cflags)
 tests_unit_net_own_LDFLAGS = $(unit_ldflags)
+tests_unit_net_pins_SOURCES = tests/unit/net_pins.c
+tests_unit_net_pins_LDADD = $(unit_libs)
+tests_unit_net_pins_CFLAGS = $(unit_cflags)
+tests_unit_net_pins_LDFLAGS = $(unit_ldflags)
 tests_unit_net_registry_SOURCES = tests/unit/net_registry.c
 tests_unit_net_registry_LDADD = $(unit_libs)
 tests_unit_net_registry_CFLAGS = $(unit_cflags)
@@ -101,6 +121,10 @@ tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
 tests_unit_policy_cases_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_check_SOURCES = tests/unit/policy_check.c
+tests_unit_policy_check_LDADD = $(unit_libs)
+tests_unit_policy_check_CFLAGS = $(unit_cflags)
+tests_unit_policy_check_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_laws_SOURCES = tests/unit/policy_laws.c
 tests_unit_policy_laws_LDADD = $(unit_libs)
 tests_unit_policy_laws_CFLAGS = $(unit_cflags)
@@ -109,6 +133,22 @@ tests_unit_policy_laws_more_SOURCES = tests/unit/policy_laws_more.c
 tests_unit_policy_laws_more_LDADD = $(unit_libs)
 tests_unit_policy_laws_more_CFLAGS = $(unit_cflags)
 tests_unit_policy_laws_more_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_laws_rest_SOURCES = tests/unit/policy_laws_rest.c
+tests_unit_policy_laws_rest_LDADD = $(unit_libs)
+tests_unit_policy_laws_rest_CFLAGS = $(unit_cflags)
+tests_unit_policy_laws_rest_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
+tests_unit_policy_messages_LDADD = $(unit_libs)
+tests_unit_policy_messages_CFLAGS = $(unit_cflags)
+tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_parts_SOURCES = tests/unit/policy_parts.c
+tests_unit_policy_parts_LDADD = $(unit_libs)
+tests_unit_policy_parts_CFLAGS = $(unit_cflags)
+tests_unit_policy_parts_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
+tests_unit_policy_properties_LDADD = $(unit_libs)
+tests_unit_policy_properties_CFLAGS = $(unit_cflags)
+tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_suggest_SOURCES = tests/unit/policy_suggest.c
 tests_unit_policy_suggest_LDADD = $(unit_libs)
 tests_unit_policy_suggest_CFLAGS = $(unit_cflags)
@@ -145,13 +185,31 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
-fault_programs =
+fault_programs = \
+	tests/fault/audit_faults \
+	tests/fault/audit_kill \
+	tests/fault/policy_memory
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
+tests_fault_policy_memory_LDADD = $(unit_libs)
+tests_fault_policy_memory_CFLAGS = $(fault_cflags)
+tests_fault_policy_memory_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
+	tests/fuzz/journal \
 	tests/fuzz/package_args \
+	tests/fuzz/policy \
+	tests/fuzz/record \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -170,10 +228,22 @@ tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
 tests_fuzz_image_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_journal_SOURCES = tests/fuzz/journal.c tests/fuzz/drive.c
+tests_fuzz_journal_LDADD = $(fuzz_libs)
+tests_fuzz_journal_CFLAGS = $(fuzz_cflags)
+tests_fuzz_journal_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
+tests_fuzz_policy_LDADD = $(fuzz_libs)
+tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
+tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
+tests_fuzz_record_LDADD = $(fuzz_libs)
+tests_fuzz_record_CFLAGS = $(fuzz_cflags)
+tests_fuzz_record_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -183,6 +253,7 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/exec \
 	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
@@ -191,8 +262,14 @@ e2e_programs = \
 	tests/e2e/same_owner \
 	tests/e2e/same_proc \
 	tests/e2e/same_signals \
+	tests/e2e/same_tty \
 	tests/e2e/same_unix \
-	tests/e2e/same_wait
+	tests/e2e/same_wait \
+	tests/e2e/secrets
+tests_e2e_exec_SOURCES = tests/e2e/exec.c
+tests_e2e_exec_LDADD = $(caller_libs)
+tests_e2e_exec_CFLAGS = $(e2e_cflags)
+tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
 tests_e2e_same_attr_LDADD = $(caller_libs)
 tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
@@ -225,6 +302,10 @@ tests_e2e_same_signals_SOURCES = tests/e2e/same_signals.c
 tests_e2e_same_signals_LDADD = $(caller_libs)
 tests_e2e_same_signals_CFLAGS = $(e2e_cflags)
 tests_e2e_same_signals_LDFLAGS = $(e2e_ldflags)
+tests_e2e_same_tty_SOURCES = tests/e2e/same_tty.c
+tests_e2e_same_tty_LDADD = $(caller_libs)
+tests_e2e_same_tty_CFLAGS = $(e2e_cflags)
+tests_e2e_same_tty_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_unix_SOURCES = tests/e2e/same_unix.c
 tests_e2e_same_unix_LDADD = $(caller_libs)
 tests_e2e_same_unix_CFLAGS = $(e2e_cflags)
@@ -233,9 +314,28 @@ tests_e2e_same_wait_SOURCES = tests/e2e/same_wait.c
 tests_e2e_same_wait_LDADD = $(caller_libs)
 tests_e2e_same_wait_CFLAGS = $(e2e_cflags)
 tests_e2e_same_wait_LDFLAGS = $(e2e_ldflags)
+tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
+tests_e2e_secrets_LDADD = $(caller_libs)
+tests_e2e_secrets_CFLAGS = $(e2e_cflags)
+tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
 race_programs = \
+	tests/race/exec_flip \
+	tests/race/exec_takeover \
+	tests/race/files_flip \
 	tests/race/net_flip \
 	tests/race/own_takeover
+tests_race_exec_flip_SOURCES = tests/race/exec_flip.c
+tests_race_exec_flip_LDADD = $(caller_libs)
+tests_race_exec_flip_CFLAGS = $(race_cflags)
+tests_race_exec_flip_LDFLAGS = $(race_ldflags)
+tests_race_exec_takeover_SOURCES = tests/race/exec_takeover.c
+tests_race_exec_takeover_LDADD = $(caller_libs)
+tests_race_exec_takeover_CFLAGS = $(race_cflags)
+tests_race_exec_takeover_LDFLAGS = $(race_ldflags)
+tests_race_files_flip_SOURCES = tests/race/files_flip.c
+tests_race_files_flip_LDADD = $(caller_libs)
+tests_race_files_flip_CFLAGS = $(race_cflags)
+tests_race_files_flip_LDFLAGS = $(race_ldflags)
 tests_race_net_flip_SOURCES = tests/race/net_flip.c
 tests_race_net_flip_LDADD = $(caller_libs)
 tests_race_net_flip_CFLAGS = $(race_cflags)
@@ -244,7 +344,17 @@ tests_race_own_takeover_SOURCES = tests/race/own_takeover.c
 tests_race_own_takeover_LDADD = $(caller_libs)
 tests_race_own_takeover_CFLAGS = $(race_cflags)
 tests_race_own_takeover_LDFLAGS = $(race_ldflags)
-lib_programs =
+lib_programs = \
+	tests/lib/audit_session \
+	tests/lib/outer
+tests_lib_audit_session_SOURCES = tests/lib/audit_session.c
+tests_lib_audit_session_LDADD = $(unit_libs)
+tests_lib_audit_session_CFLAGS = $(unit_cflags)
+tests_lib_audit_session_LDFLAGS = $(unit_ldflags)
+tests_lib_outer_SOURCES = tests/lib/outer.c
+tests_lib_outer_LDADD = $(caller_libs)
+tests_lib_outer_CFLAGS = $(lib_cflags)
+tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/policy
 tests_bench_policy_SOURCES = tests/bench/policy.c
@@ -252,22 +362,41 @@ tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
 tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
+	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/DIFFERENCES.md \
+	docs/HOW.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
+	tests/e2e/ask_approve.py \
+	tests/e2e/ask_install.py \
+	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_terminal.py \
+	tests/e2e/cases.expected \
+	tests/e2e/cases.sh \
+	tests/e2e/cases_policy.sh \
+	tests/e2e/exec.py \
+	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/jobs.py \
+	tests/e2e/killed.py \
+	tests/e2e/names.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
+	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_sockets.py \
+	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -284,6 +413,10 @@ dist_extra = \
 	tests/fuzz/corpus/image/elf-loader \
 	tests/fuzz/corpus/image/env \
 	tests/fuzz/corpus/image/script \
+	tests/fuzz/corpus/journal/anchor \
+	tests/fuzz/corpus/journal/entries \
+	tests/fuzz/corpus/journal/long \
+	tests/fuzz/corpus/journal/segment \
 	tests/fuzz/corpus/package_args/corepack \
 	tests/fuzz/corpus/package_args/deno \
 	tests/fuzz/corpus/package_args/doubt \
@@ -291,6 +424,34 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/policy/bidi \
+	tests/fuzz/corpus/policy/bom \
+	tests/fuzz/corpus/policy/braces \
+	tests/fuzz/corpus/policy/continued \
+	tests/fuzz/corpus/policy/crlf \
+	tests/fuzz/corpus/policy/cycle \
+	tests/fuzz/corpus/policy/git-ssh \
+	tests/fuzz/corpus/policy/grammar-00 \
+	tests/fuzz/corpus/policy/grammar-01 \
+	tests/fuzz/corpus/policy/grammar-02 \
+	tests/fuzz/corpus/policy/grammar-03 \
+	tests/fuzz/corpus/policy/grammar-04 \
+	tests/fuzz/corpus/policy/grammar-05 \
+	tests/fuzz/corpus/policy/grammar-06 \
+	tests/fuzz/corpus/policy/grammar-07 \
+	tests/fuzz/corpus/policy/grammar-08 \
+	tests/fuzz/corpus/policy/grammar-09 \
+	tests/fuzz/corpus/policy/grammar-10 \
+	tests/fuzz/corpus/policy/grammar-11 \
+	tests/fuzz/corpus/policy/latin1 \
+	tests/fuzz/corpus/policy/machine \
+	tests/fuzz/corpus/policy/nul \
+	tests/fuzz/corpus/policy/project \
+	tests/fuzz/corpus/policy/quotes \
+	tests/fuzz/corpus/record/exec \
+	tests/fuzz/corpus/record/odd \
+	tests/fuzz/corpus/record/open \
+	tests/fuzz/corpus/record/quoted \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -302,6 +463,8 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_work.h \
+	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/say.h \
@@ -324,6 +487,11 @@ dist_extra = \
 	tests/lint/syscalls.py \
 	tests/lint/tidy \
 	tests/lint/tidy-some \
+	tests/race/exec_flip.py \
+	tests/race/exec_takeover.py \
+	tests/race/flip_attr.py \
+	tests/race/flip_names.py \
+	tests/race/flip_open.py \
 	tests/race/net_flip.py \
 	tests/race/own_takeover.py \
 	tests/run \
@@ -351,4 +519,5 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
-	man/wary-policy.5
+	man/wary-policy.5 \
+	man/wary.1

@@ -5,7 +5,6 @@
 #include "answer/hand.h"
 #include "answer/sock.h"
 #include "answer/sockpath.h"
-#include "net/guard.h"
 #include "net/own.h"
 #include "supervise.h"
 
@@ -65,27 +64,8 @@ static void undo(const struct sock *s)
 		(void)connect(s->fd, &none, sizeof none);
 }
 
-/* A name server of the machine: the guard stands in for it. */
-static bool is_lookup(const struct request *r, const struct addr *a)
-{
-	return r->sup->guard && a->kind == ADDR_IS_IP && guard_serves(r->sup->guard, &a->facts);
-}
-
-static void expect_lookup(struct request *r, const struct sock *s, const struct addr *a)
-{
-	struct guard_asker who = {
-		.program = lineage_of(r->sup->lineage, r->call->tid, NULL),
-		.pid = r->caller.tgid ? r->caller.tgid : r->call->tid,
-		.tid = r->call->tid,
-		.uid = r->worker->fsuid_now,
-	};
-
-	guard_expect(r->sup->guard, s->fd, a->facts.proto, &who);
-}
-
 static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 {
-	struct sockaddr_storage guard;
 	struct sockaddr_un name;
 	struct attempt t = {
 		.fd = s->fd, .sa = (const struct sockaddr *)&a->a.sa, .len_bytes = a->a.len_bytes};
@@ -97,17 +77,13 @@ static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 		t.len_bytes = sockpath_name(r, a, &name);
 		t.sa = (const struct sockaddr *)&name;
 	}
-	if (is_lookup(r, &a->a)) {
-		t.len_bytes = guard_address(r->sup->guard, s->domain, a->a.facts.proto, &guard);
-		t.sa = (const struct sockaddr *)&guard;
-	}
 	if (hand_on(r) != 0)
 		return -EACCES;
 	n = perform(r, s, &t);
 	hand_off(r);
-	if ((n == 0 || n == -EINPROGRESS) && is_lookup(r, &a->a))
-		expect_lookup(r, s, &a->a);
-	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, a)) {
+	if ((n == 0 || n == -EINPROGRESS) && a->guarded)
+		sock_tell_guard(r, s);
+	if ((n == 0 || n == -EINPROGRESS) && !sock_still_own(r, s, a)) {
 		undo(s);
 		return -ECONNREFUSED;
 	}

@@ -25,6 +25,7 @@ void send_message_free(struct send_message *m)
 	free(m->fds);
 	free(m->control);
 	free(m->remote);
+	free(m->query);
 	*m = (struct send_message){0};
 }
 
@@ -405,6 +406,8 @@ long send_perform(struct request *r, struct send *t, struct send_message *m)
 		if (n < 0)
 			break;
 		done += (size_t)n;
+		if (m->query) /* rewritten, and shorter: it went whole */
+			return (long)m->total_bytes;
 		/* Only a stream takes less than it is given. */
 		if (done >= m->total_bytes || (t->flags & MSG_DONTWAIT) || !sock_blocks(a.fd))
 			return (long)done;

@@ -1,5 +1,6 @@
 #include "answer/open.h"
 
+#include "answer/doors.h"
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
@@ -68,8 +69,13 @@ static int fetch_args(struct request *r, struct open_args *out)
 
 static int state_existing(struct request *r, const struct place *p)
 {
+	bool writes = open_flags_writes(r->flags);
 	int err = 0;
 
+	if (doors_is_shut(p, writes)) {
+		(void)state(r, writes ? CLASS_WRITE : CLASS_READ, p);
+		return -ERR_PERM;
+	}
 	/* What the caller holds already under a number has no name to judge. */
 	if (p->unnamed) {
 		(void)state(r, CLASS_STAT, p);
@@ -79,7 +85,7 @@ static int state_existing(struct request *r, const struct place *p)
 		(void)state(r, CLASS_READ, p);
 		err = state_links(r, CLASS_READ, p);
 	}
-	if (err == 0 && open_flags_writes(r->flags)) {
+	if (err == 0 && writes) {
 		(void)state(r, CLASS_WRITE, p);
 		err = state_links(r, CLASS_WRITE, p);
 	}

@@ -61,15 +61,15 @@ static int settle_flags(int fd, uint64_t flags)
 }
 
 /* An open that may wait: for the other end of a FIFO, the end of a lease, a
- * line's carrier.  Wary's own name of the object is opened. */
-static int open_waiting(struct request *r, const char *path, int flags)
+ * line's carrier.  @folder: AT_FDCWD for wary's own name of the object. */
+static int open_waiting(struct request *r, int folder, const char *name, int flags)
 {
 	int fd;
 
 	if (wait_begin(r) != 0)
 		return -EAGAIN;
 	do
-		fd = open(path, flags);
+		fd = openat(folder, name, flags | O_CLOEXEC);
 	while (fd < 0 && wait_again(r, errno));
 	return (int)wait_end(r, fd < 0 ? -errno : fd);
 }
@@ -81,7 +81,7 @@ static int open_file(struct request *r, const char *path, const struct stat *st)
 	int err;
 
 	if (fd < 0 && errno == EWOULDBLOCK && !(flags & O_NONBLOCK))
-		return open_waiting(r, path, flags);
+		return open_waiting(r, AT_FDCWD, path, flags);
 	if (fd < 0)
 		return -errno;
 	err = settle_flags(fd, r->flags);
@@ -108,10 +108,13 @@ static int open_by_name(struct request *r, const struct place *p)
 	int fd = openat(p->parent_fd, p->name, flags | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0 && (errno == ENOENT || errno == ELOOP))
+	fd = fd < 0 ? -errno : fd;
+	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
+		fd = open_waiting(r, p->parent_fd, p->name, flags);
+	if (fd == -ENOENT || fd == -ELOOP)
 		r->reply.again = true;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) != 0 || st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino) {
 		r->reply.again = true;
 		close(fd);
@@ -209,7 +212,7 @@ static int open_existing(struct request *r, const struct place *p)
 		return open_file(r, path, &p->st);
 	if (may_wait(&p->st) && !(flags & O_NONBLOCK) &&
 	    !(S_ISFIFO(p->st.st_mode) && (flags & O_ACCMODE) == O_RDWR))
-		return open_waiting(r, path, flags);
+		return open_waiting(r, AT_FDCWD, path, flags);
 	fd = open(path, flags);
 	return fd < 0 ? -errno : fd;
 }

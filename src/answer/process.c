@@ -16,6 +16,7 @@
 #include "answer/hand.h"
 #include "answer/member.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "call/op.h"
 #include "supervise.h"
 
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -63,10 +65,24 @@ struct process *process_new(struct request *r, size_t size_bytes)
 	return p;
 }
 
+/* What each call says to a number below 1. */
+static int no_such(int op)
+{
+	switch (op) {
+	case OP_TKILL:
+	case OP_SCHED_SETSCHEDULER:
+	case OP_SCHED_SETPARAM:
+	case OP_SCHED_SETATTR:
+		return -EINVAL;
+	default:
+		return -ESRCH;
+	}
+}
+
 int process_one(struct request *r, struct process *p, pid_t pid)
 {
 	if (pid <= 0)
-		return -EINVAL;
+		return no_such(r->call->row->op);
 	if (member_is_caller(r, pid)) {
 		p->proceed = true;
 		return 0;
@@ -117,8 +133,27 @@ static int target_of_thread(struct request *r, struct signal *s, pid_t tgid, pid
 	return caller_tgid(tid) == tgid && member_still(&s->p.member) ? 0 : -ESRCH;
 }
 
+/* The folder of a process in /proc serves as a pidfd too. */
+static pid_t pid_of_folder(const struct request *r, int fd)
+{
+	char link[64];
+	char name[64];
+	struct stat st;
+	unsigned long long pid;
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
+	n = readlinkat(AT_FDCWD, link, name, sizeof name - 1);
+	if (n <= 0 || fstat(fd, &st) != 0 || st.st_dev != r->sup->proc_dev)
+		return 0;
+	name[n] = '\0';
+	if (!text_starts(name, "/proc/") || text_number(name + 6, INT32_MAX, &pid) != 0)
+		return 0;
+	return (pid_t)pid;
+}
+
 /* Whose pidfd it is, by what the kernel says of a descriptor. */
-static pid_t pid_of_pidfd(int fd)
+static pid_t pid_of_pidfd(const struct request *r, int fd)
 {
 	char path[64];
 	char text[1024];
@@ -133,7 +168,7 @@ static pid_t pid_of_pidfd(int fd)
 		return 0;
 	text[n] = '\0';
 	line = strstr(text, "\nPid:");
-	return line ? (pid_t)strtol(line + 5, NULL, 10) : 0;
+	return line ? (pid_t)strtol(line + 5, NULL, 10) : pid_of_folder(r, fd);
 }
 
 static int target_of_pidfd(struct request *r, struct signal *s)
@@ -153,7 +188,7 @@ static int target_of_pidfd(struct request *r, struct signal *s)
 		err = mem_valid(&r->mem);
 	if (err != 0)
 		return err;
-	pid = pid_of_pidfd(r->target.object_fd);
+	pid = pid_of_pidfd(r, r->target.object_fd);
 	if (pid == 0)
 		return -EBADF;
 	if (pid < 0)
@@ -189,8 +224,6 @@ static int target_of(struct request *r, struct signal *s)
 		return target_of_thread(r, s, tgid, pid);
 	case OP_PIDFD_SEND_SIGNAL:
 		return target_of_pidfd(r, s);
-	case OP_RT_SIGQUEUEINFO:
-		return pid <= 0 ? -ESRCH : process_one(r, &s->p, pid);
 	default:
 		return process_one(r, &s->p, pid);
 	}

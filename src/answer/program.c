@@ -2,6 +2,7 @@
 
 #include "answer/fixed.h"
 #include "answer/hand.h"
+#include "answer/images.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "supervise.h"
@@ -38,6 +39,7 @@ static void file_free(struct program_file *f)
 {
 	if (!f)
 		return;
+	file_free(f->loader);
 	place_done(&f->place);
 	free(f->argv);
 	free(f);
@@ -76,9 +78,38 @@ static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
 	return pread(*(const int *)ctx, out, len_bytes, (off_t)at);
 }
 
-/* Whether the kernel would execute it, for this caller (whose credentials are
- * worn), and what it is. */
-static int examine(struct program_file *f)
+/* Whether this caller, whose credentials are worn, may execute it.  A program
+ * that its user may not read makes the process opaque, and wary blind (law 1). */
+static int may_execute(const struct program_file *f)
+{
+	int err = access_errno(f->place.fd, R_OK | X_OK);
+
+	if (err == -EACCES)
+		err = access_errno(f->place.fd, X_OK) ? -EACCES : -ERR_PERM;
+	return err;
+}
+
+/* Whether it was executed before: its loader is then known as well. */
+static bool know(const struct search *s, struct program_file *f)
+{
+	struct program_file *loader;
+
+	if (!s->r->sup->images)
+		return false;
+	loader = file_new();
+	if (!loader)
+		return false;
+	f->kept = images_find(s->r->sup->images, &f->place, &f->image, &loader->place,
+	                      &loader->image);
+	if (f->kept && loader->place.canon[0])
+		f->loader = loader;
+	else
+		file_free(loader);
+	return f->kept;
+}
+
+/* Whether the kernel would execute it, and what it is. */
+static int examine(const struct search *s, struct program_file *f)
 {
 	char path[32];
 	auto_fd fd = -1;
@@ -91,13 +122,11 @@ static int examine(struct program_file *f)
 		return -ELOOP;
 	if (!S_ISREG(f->place.st.st_mode))
 		return -EACCES;
-	err = access_errno(f->place.fd, X_OK);
+	err = may_execute(f);
 	if (err)
 		return err;
-	/* A program that its user may not read makes the process opaque, and
-	 * wary blind (law 1). */
-	if (access_errno(f->place.fd, R_OK) != 0)
-		return -ERR_PERM;
+	if (know(s, f))
+		return 0;
 	hand_self_path(f->place.fd, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -121,7 +150,7 @@ static int find(struct search *s, const char *text, int base_fd, unsigned flags,
 	memcpy(f->place.text, text, len + 1);
 	f->place.base_fd = base_fd;
 	place_resolve(&f->place, &s->env, flags, 0);
-	err = f->place.error ? f->place.error : examine(f);
+	err = f->place.error ? f->place.error : examine(s, f);
 	if (err) {
 		file_free(f);
 		return err;
@@ -188,6 +217,17 @@ static int arguments_next(const struct program_file *script, const char *script_
 	return 0;
 }
 
+/* The arguments of @from, from the one at @at on. */
+static int arguments_copy(const struct program_file *from, size_t at, struct program_file *to)
+{
+	to->argv = list_new(from->argc - at);
+	if (!to->argv)
+		return -ERR_NOMEM;
+	to->argc = from->argc - at;
+	memcpy(to->argv, from->argv + at, to->argc * sizeof *from->argv);
+	return 0;
+}
+
 /* ---- the chain -------------------------------------------------------- */
 
 static int follow_scripts(struct search *s, struct program *p)
@@ -229,25 +269,22 @@ static int follow_loader(struct search *s, struct program *p)
 	if (!strchr(f->argv[at], '/'))
 		return -ERR_PERM;
 	err = find_here(s, f->argv[at], &p->loaded);
-	if (err)
-		return err;
-	p->loaded->argv = list_new(f->argc - at);
-	if (!p->loaded->argv)
-		return -ERR_NOMEM;
-	p->loaded->argc = f->argc - at;
-	memcpy(p->loaded->argv, f->argv + at, p->loaded->argc * sizeof *f->argv);
-	return 0;
+	return err ? err : arguments_copy(f, at, p->loaded);
 }
 
 static int follow_elf(struct search *s, struct program *p)
 {
-	const struct program_file *f = program_image(p);
+	struct program_file *f = p->files[p->files_n - 1];
+	int err;
 
 	if (f->image.is_loader)
 		return follow_loader(s, p);
 	if (!f->image.interp[0])
 		return 0;
-	return find_here(s, f->image.interp, &p->loader);
+	p->loader = f->loader;
+	f->loader = NULL;
+	err = p->loader ? 0 : find_here(s, f->image.interp, &p->loader);
+	return err ? err : arguments_copy(f, 0, p->loader);
 }
 
 /* ---- the call --------------------------------------------------------- */
@@ -338,12 +375,18 @@ static int find_all(struct search *s, struct program *p)
 
 static void judge_fixed(struct request *r, struct program *p)
 {
+	const struct program_file *image = program_image(p);
+
 	for (unsigned i = 0; i < p->files_n; i++)
 		p->files[i]->fixed = fixed_file(r->sup, &p->files[i]->place);
 	if (p->loader)
 		p->loader->fixed = fixed_file(r->sup, &p->loader->place);
 	/* The usual: a system's loader, which only does what the image is for. */
 	p->loader_plain = p->loader && p->loader->fixed && p->loader->image.is_loader;
+	if (r->sup->images && !image->kept)
+		images_keep(r->sup->images, &image->place, &image->image,
+		            p->loader ? &p->loader->place : NULL,
+		            p->loader ? &p->loader->image : NULL);
 }
 
 int program_resolve(struct request *r, struct program *p)
@@ -370,36 +413,40 @@ int program_resolve(struct request *r, struct program *p)
 
 /* ---- questions -------------------------------------------------------- */
 
-static bool ask_link(struct request *r, const struct program_file *f, unsigned i)
+/* One name by which a file is started, with what the rules may look at. */
+static struct facts *ask_name(struct request *r, const char *name, const struct program_file *f,
+                              const struct program_file *image)
 {
-	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.links[i]);
+	struct facts *q = request_add_fact(r, CLASS_EXEC, name);
 
 	if (q)
-		q->via_link = true;
-	return q != NULL;
+		q->target = (struct facts_program){
+			.path = image->place.canon,
+			.script = f == image ? NULL : f->place.canon,
+			.fixed = f->fixed && image->fixed,
+			.argv = f->argv,
+			.argc = f->argc,
+			.argv_whole = true,
+		};
+	return q;
 }
 
-/* @script: the script that the file is the interpreter of, or NULL. */
+/* @image: what is loaded for it: itself, or for a script the interpreter. */
 static int ask_file(struct request *r, const struct program_file *f,
                     const struct program_file *image)
 {
-	struct facts *q = request_add_fact(r, CLASS_EXEC, f->place.canon);
+	struct facts *q = ask_name(r, f->place.canon, f, image);
 
 	if (!q)
 		return -ERR_NOMEM;
 	q->dev = f->place.st.st_dev;
 	q->ino = f->place.st.st_ino;
-	q->target = (struct facts_program){
-		.path = image->place.canon,
-		.script = f == image ? NULL : f->place.canon,
-		.fixed = f->fixed && image->fixed,
-		.argv = f->argv,
-		.argc = f->argc,
-		.argv_whole = true,
-	};
-	for (unsigned i = 0; i < f->place.links_n; i++)
-		if (!ask_link(r, f, i))
+	for (unsigned i = 0; i < f->place.links_n; i++) {
+		q = ask_name(r, f->place.links[i], f, image);
+		if (!q)
 			return -ERR_NOMEM;
+		q->via_link = true;
+	}
 	return 0;
 }
 

@@ -22,7 +22,9 @@
 struct program_file {
 	struct place place;
 	struct image image;
-	bool fixed; /* the tree can neither write nor replace it */
+	bool fixed;                  /* the tree can neither write nor replace it */
+	bool kept;                   /* known from an earlier exec */
+	struct program_file *loader; /* while it is looked for: as it was then */
 	/* What it is started with; its strings are the program's. */
 	const char **argv;
 	size_t argc;

@@ -10,6 +10,7 @@
 
 #include "answer/families.h"
 #include "answer/hand.h"
+#include "base/log.h"
 #include "call/op.h"
 #include "net/guard.h"
 #include "net/own.h"
@@ -46,6 +47,26 @@ static bool same_address(const struct sock_addr *a, const struct sock_addr *b)
 	return a->a.len_bytes == b->a.len_bytes && memcmp(&a->a.sa, &b->a.sa, sizeof a->a.sa) == 0;
 }
 
+/* A datagram to a name server: the name in it is the question.  It goes out as
+ * wary writes it, with nothing of the program's but number, name and type. */
+static int question_name(struct request *r, struct send_message *m)
+{
+	uint8_t query[512];
+	size_t len;
+
+	m->query = calloc(1, sizeof *m->query);
+	if (!m->query)
+		return -ERR_NOMEM;
+	if (dns_read_query(m->data, m->data_bytes, m->query) != 0)
+		return -ERR_FORMAT;
+	len = dns_write_query(m->query->id, m->query->name, m->query->type, query, sizeof query);
+	if (len == 0 || len > m->data_bytes || m->query->class != 1)
+		return -ERR_FORMAT;
+	memcpy(m->data, query, len);
+	m->data_bytes = len;
+	return request_add_fact(r, CLASS_RESOLVE, m->query->name) ? 0 : -ERR_NOMEM;
+}
+
 /* The message's destination becomes a question, unless it is that of an
  * earlier message. */
 static int question(struct request *r, struct send *t, struct send_message *m)
@@ -55,6 +76,8 @@ static int question(struct request *r, struct send *t, struct send_message *m)
 
 	if (!a)
 		return 0;
+	if (t->sock.type == SOCK_DGRAM && sock_is_name_server(r, a))
+		return question_name(r, m);
 	for (unsigned i = 0; &s->addrs[i] != a; i++) {
 		if (s->addrs[i].text && same_address(&s->addrs[i], a)) {
 			m->addr = &s->addrs[i];
@@ -182,38 +205,19 @@ static int tell_length(struct request *r, const struct send *t, unsigned i, long
 	return mem_write(&r->mem, at, &len, sizeof len);
 }
 
-/* A datagram to a name server of the machine: its name is judged, and wary looks
- * it up itself, so that rules by name know the answer before the program does. */
-static long look_up(struct request *r, const struct send_message *m)
-{
-	struct guard *g = r->sup->guard;
-	const struct guard_asker who = {
-		.program = r->caller.program,
-		.pid = r->caller.tgid ? r->caller.tgid : r->call->tid,
-		.tid = r->call->tid,
-		.uid = r->worker->fsuid_now,
-	};
-	struct dns_query q;
-	bool yes;
-
-	if (!g || !m->addr || m->addr->a.kind != ADDR_IS_IP || !guard_serves(g, &m->addr->a.facts))
-		return 0;
-	if (dns_read_query(m->data, m->data_bytes, &q) != 0)
-		return -EACCES;
-	if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0)
-		return -EAGAIN;
-	yes = guard_allows(g, &who, q.name);
-	if (yes && guard_learn(g, &q) != 0)
-		yes = true; /* nothing was learnt, so no rule by name will match */
-	worker_block_end(r->worker);
-	return yes ? 0 : -EACCES;
-}
-
+/* A query that goes to a name server by itself: wary asks the same, so that
+ * rules by name know the answer before the program does.  Where nobody answers,
+ * nothing is learnt, and no rule by name will match. */
 static long perform(struct request *r, struct send *t, struct send_message *m)
 {
-	long err = look_up(r, m);
-
-	return err < 0 ? err : send_perform(r, t, m);
+	if (m->query) {
+		if (worker_block_begin(r->worker, r->call->id, r->call->tid) != 0)
+			return -EAGAIN;
+		if (guard_learn(r->sup->guard, m->query) == -ERR_CANCELLED)
+			log_detail("a lookup was given up: the session ends");
+		worker_block_end(r->worker);
+	}
+	return send_perform(r, t, m);
 }
 
 static long act_many(struct request *r, struct send *t)
@@ -253,6 +257,8 @@ static void act(struct request *r, const struct receipt *receipt)
 		n = act_many(r, t);
 	else
 		n = perform(r, t, &t->messages[0]);
+	if (n >= 0 && a && a->guarded)
+		sock_tell_guard(r, &t->sock);
 	/* A first send gave the socket a port, to which others may answer. */
 	if (n >= 0 && a && a->a.kind == ADDR_IS_IP)
 		own_add(r->sup->own, t->sock.fd);

@@ -6,6 +6,7 @@
 #include "answer/request.h"
 #include "answer/sock.h"
 #include "answer/sockpath.h"
+#include "net/dns.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ struct send_message {
 	bool named;                /* the caller gave a destination … */
 	struct sock_addr *addr;    /* … that matters; NULL: as connected */
 	struct sockaddr_un name;
+	struct dns_query *query; /* it goes to a name server; owned; else NULL */
 };
 
 /* One call: sendto and sendmsg have one message. */

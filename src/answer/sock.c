@@ -3,11 +3,13 @@
 #include "answer/sockpath.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "net/guard.h"
 #include "net/local.h"
 #include "net/names.h"
 #include "net/own.h"
 #include "supervise.h"
 #include "tracee/fd.h"
+#include "tracee/lineage_entry.h"
 #include "tracee/wear.h"
 
 #include <errno.h>
@@ -135,7 +137,7 @@ static void know_inet(struct request *r, const struct sock *s, struct addr *a,
 	}
 	settle_any(s, a);
 	f->local = addr_is_loopback(f) || local_is(f);
-	f->own = f->local && f->proto != PROTO_ANY && own_inet(r->sup->own, f);
+	f->own = f->local && f->proto != PROTO_ANY && own_inet(r->sup->own, f) == OWN_SELF;
 }
 
 static void know(struct request *r, const struct sock *s, struct sock_addr *a,
@@ -173,6 +175,12 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 		return 0;
 	if (a->a.kind == ADDR_IS_PATH)
 		return sockpath_question(r, a, class);
+	if (class == CLASS_CONNECT && sock_is_name_server(r, a)) {
+		a->guarded = true;
+		a->a.len_bytes =
+			guard_address(r->sup->guard, s->domain, a->a.facts.proto, &a->a.sa);
+		return 0;
+	}
 	know(r, s, a, class);
 	addr_text(&text, &a->a.facts);
 	a->text = buf_take(&text);
@@ -185,15 +193,62 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 	return 0;
 }
 
-bool sock_still_own(struct request *r, const struct sock_addr *a)
+bool sock_is_name_server(const struct request *r, const struct sock_addr *a)
 {
+	return r->sup->guard && a->a.kind == ADDR_IS_IP && a->a.facts.proto != PROTO_ANY &&
+	       guard_serves(r->sup->guard, &a->a.facts);
+}
+
+void sock_tell_guard(struct request *r, const struct sock *s)
+{
+	struct guard_asker who = {.program = entry_get(r->caller.program),
+	                          .pid = r->caller.tgid > 0 ? r->caller.tgid : r->call->tid,
+	                          .tid = r->call->tid,
+	                          .uid = r->worker->fsuid_now};
+
+	guard_expect(r->sup->guard, s->fd, s->type == SOCK_STREAM ? PROTO_TCP : PROTO_UDP, &who);
+}
+
+/* Whether the rules allow the address also where it is not the session's own. */
+static bool allowed_anyway(struct request *r, const struct sock_addr *a)
+{
+	struct facts f = {.class = CLASS_CONNECT, .object = a->text, .addr = a->a.facts};
+	struct verdict as_own;
+	struct verdict as_other;
+
+	lineage_facts(r->caller.program, &f);
+	f.now_s = r->facts_n > 0 ? r->facts[0].now_s : 0;
+	policy_decide(r->sup->policy, &f, &as_own);
+	f.addr.own = false;
+	policy_decide(r->sup->policy, &f, &as_other);
+	return as_other.answer <= as_own.answer;
+}
+
+/* Whose hand made the listener of a connected unix socket: wary's, if it is the
+ * tree's (the kernel notes who called listen). */
+static bool peer_is_ours(const struct request *r, const struct sock *s)
+{
+	struct ucred peer = {.pid = 0};
+	socklen_t len = sizeof peer;
+
+	return getsockopt(s->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	       peer.pid == r->sup->wary_pid;
+}
+
+bool sock_still_own(struct request *r, const struct sock *s, const struct sock_addr *a)
+{
+	bool still = true; /* a file is the one that was judged: it is held */
+
 	if (!a->was_own)
 		return true;
+	/* A listener may close once it has accepted: nobody else took its place. */
 	if (a->a.kind == ADDR_IS_IP)
-		return own_inet(r->sup->own, &a->a.facts);
-	if (a->a.kind == ADDR_IS_ABSTRACT)
-		return own_name(r->sup->own, a->a.facts.unix_name);
-	return true; /* a file is the one that was judged: it is held */
+		still = own_inet(r->sup->own, &a->a.facts) != OWN_OTHER;
+	else if (a->a.kind == ADDR_IS_ABSTRACT && s->type != SOCK_DGRAM)
+		still = peer_is_ours(r, s);
+	else if (a->a.kind == ADDR_IS_ABSTRACT)
+		still = own_name(r->sup->own, a->a.facts.unix_name);
+	return still || allowed_anyway(r, a);
 }
 
 /* ---- effects ---------------------------------------------------------- */

@@ -13,11 +13,12 @@
 /* An address in a call, and what is said about it. */
 struct sock_addr {
 	struct addr a;
-	char *text;   /* facts.object; owned */
+	char *text;               /* facts.object; owned */
 	const char *const *hosts; /* facts.addr.hosts; owned */
-	int place;    /* ADDR_IS_PATH: index into target.place, else -1 */
-	bool nowhere; /* a path that leads to nothing: place's error is all */
-	bool was_own; /* judged as this session's own: to be looked at again */
+	int place;                /* ADDR_IS_PATH: index into target.place, else -1 */
+	bool nowhere;             /* a path that leads to nothing: place's error is all */
+	bool was_own;             /* judged as this session's own: to be looked at again */
+	bool guarded;             /* a name server: a.sa is the DNS guard's address instead */
 };
 
 /* The socket of one call; lives in target.more. */
@@ -57,10 +58,17 @@ void sock_drop_addr(struct request *r, struct sock *s);
 
 /** sock_question: resolves one address and states the question about it: who
  * listens there, what it is called.  Nothing is asked where there is no
- * destination or it is the kernel.
+ * destination, or it is the kernel, or the DNS guard takes its place (each name
+ * is then a question).
  * @class: CLASS_CONNECT; CLASS_BIND: for a path, creating it. */
 must_check int sock_question(struct request *r, struct sock *s, struct sock_addr *a,
                              enum policy_class class);
+
+/** sock_is_name_server: whether the DNS guard answers for this address. */
+bool sock_is_name_server(const struct request *r, const struct sock_addr *a);
+
+/** sock_tell_guard: the socket has been connected to the guard, for this caller. */
+void sock_tell_guard(struct request *r, const struct sock *s);
 
 /** sock_blocks: whether a call on the socket may wait (no O_NONBLOCK). */
 bool sock_blocks(int fd);
@@ -74,6 +82,6 @@ long sock_wait(struct request *r, int fd, long (*call)(void *ctx), void *ctx);
 
 /** sock_still_own: asks again, after the effect, whether what was judged as the
  * session's own was that all along.  True where that did not matter. */
-bool sock_still_own(struct request *r, const struct sock_addr *a);
+bool sock_still_own(struct request *r, const struct sock *s, const struct sock_addr *a);
 
 #endif

@@ -102,6 +102,11 @@ bool ask_is_terminal(const struct ask *a)
 	return a->asker.socket_fd >= 0;
 }
 
+bool ask_is_open(const struct ask *a)
+{
+	return a->control != NULL;
+}
+
 static void wake(struct ask *a)
 {
 	uint64_t one = 1;
@@ -384,7 +389,8 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 		err = control_open(config->socket_path, a->session, a->guardian_pid, &ops,
 		                   &a->control);
 		if (err)
-			return err;
+			log_detail("no control socket at %s: %s", config->socket_path,
+			           err_text(err));
 	}
 	/* Signals of wary are for other threads. */
 	sigfillset(&all);
@@ -463,8 +469,10 @@ static struct pending *pending_for(struct ask *a, const struct ask_question *q,
 	char *key = question_key(q);
 
 	*why = ASK_NO;
-	if (!key)
+	if (!key || memo_is_refused(&a->memo, q->pid, key, clock_mono_ns())) {
+		free(key);
 		return NULL;
+	}
 	for (struct pending *p = a->first; p; p = p->next)
 		if (p->foldable && !p->done && !p->withdrawn && strcmp(p->key, key) == 0) {
 			free(key);
@@ -481,6 +489,8 @@ static void remember(struct ask *a, const struct ask_question *q, const struct p
 
 	if (!yes && p->answer != ASK_NO)
 		return;
+	if (!yes)
+		memo_refuse(&a->memo, q->pid, p->key, now);
 	for (size_t i = 0; i < q->n; i++) {
 		const struct facts *f = &q->facts[i];
 		struct rule_choice what = {.object = (char *)f->object, .by = true};
@@ -535,7 +545,7 @@ enum ask_answer ask_put(struct ask *a, const struct ask_question *q, struct ask_
 	p = pending_for(a, q, &answer);
 	if (!p) {
 		pthread_mutex_unlock(&a->lock);
-		reply->channel = "nobody";
+		reply->channel = answer == ASK_NOBODY ? "nobody" : "memory";
 		return answer;
 	}
 	p->waiters++;

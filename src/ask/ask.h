@@ -69,7 +69,8 @@ struct ask_question {
 struct ask_config {
 	pid_t guardian_pid; /* all its descendants are the tree */
 	const char *session_id;
-	const char *socket_path;  /* of the control socket; NULL: none */
+	const char *socket_path;  /* of the control socket; NULL: none. Where it
+	                             cannot be made the session goes on without */
 	const char *answers_path; /* the user's answers, NULL: "always" is not offered */
 	const char *home;         /* shown as ~; NULL: none */
 };
@@ -94,6 +95,9 @@ bool ask_frozen(const struct ask *a);
  * @reply: always set. */
 must_check enum ask_answer ask_put(struct ask *a, const struct ask_question *q,
                                    struct ask_reply *reply);
+
+/** ask_is_open: whether `wary approve` can reach the session. */
+bool ask_is_open(const struct ask *a);
 
 /** ask_is_terminal: whether there is a terminal to ask on. */
 bool ask_is_terminal(const struct ask *a);

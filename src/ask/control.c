@@ -27,18 +27,6 @@ struct control {
 	struct client clients[CONTROL_CLIENTS_MAX];
 };
 
-char *control_folder(const char *state)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	struct buf path = BUF_INIT;
-
-	if (runtime && *runtime == '/')
-		buf_fmt(&path, "%s/wary", runtime);
-	else
-		buf_fmt(&path, "%s/run", state);
-	return buf_take(&path);
-}
-
 /* The folder of the socket: the user's own, and nobody else's to change. */
 static int make_folder(const char *path)
 {
@@ -194,6 +182,7 @@ void control_tell(struct control *c, int client, const struct card *card)
 {
 	json_t *rules = json_array();
 	json_t *scopes = json_array();
+	json_t *message;
 
 	for (size_t i = 0; i < card->choices_n; i++)
 		json_array_append_new(rules, json_string(card->allow[i]));
@@ -202,10 +191,12 @@ void control_tell(struct control *c, int client, const struct card *card)
 		json_array_append_new(scopes, json_string("session"));
 	if (card->may_always)
 		json_array_append_new(scopes, json_string("always"));
-	send_json(c, client,
-	          json_pack("{s:s, s:I, s:o, s:o, s:o}", "type", "question", "id",
+	message = json_pack("{s:s, s:I, s:o, s:o, s:o}", "type", "question", "id",
 	                    (json_int_t)card->id, "lines", lines_of(card), "rules", rules, "scopes",
-	                    scopes));
+	                    scopes);
+	if (message && card->may_always)
+		json_object_set_new(message, "never", json_string(card->deny));
+	send_json(c, client, message);
 }
 
 void control_withdrawn(struct control *c, uint64_t id)

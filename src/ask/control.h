@@ -2,7 +2,7 @@
  *
  * Lines of JSON, one message each.  From wary:
  *   {"type":"question","session":"a3f9","id":7,"lines":{"headline":…,…},
- *    "rules":["allow …",…],"scopes":["once","session","always"]}
+ *    "rules":["allow …",…],"never":"deny …","scopes":["once","session","always"]}
  *   {"type":"withdrawn","session":"a3f9","id":7}
  *   {"type":"error","session":"a3f9","text":…}
  * To wary:
@@ -40,13 +40,8 @@ struct control_ops {
 	void (*answered)(void *ctx, const struct control_answer *a);
 };
 
-/** control_folder: where the sockets of this user's sessions are:
- * $XDG_RUNTIME_DIR/wary, else STATE/run. NULL without memory; free(3).
- * @state: wary's state folder. */
-char *control_folder(const char *state);
-
-/** control_open: listens. @path: SESSION.sock in such a folder, which is made
- * with mode 0700 where it is missing.
+/** control_open: listens. @path: SESSION.sock in a folder of wary's own, which
+ * is made with mode 0700 where it is missing.
  * Returns 0, -ERR_SYS, -ERR_NOMEM, -ERR_TOOLONG, -ERR_PERM. */
 must_check int control_open(const char *path, const char *session, pid_t guardian_pid,
                             const struct control_ops *ops, struct control **out);

@@ -20,6 +20,8 @@ void memo_free(struct memo *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		entry_free(&m->each[i]);
+	for (size_t i = 0; i < MEMO_REFUSED_MAX; i++)
+		free(m->refused[i].key);
 	free(m->each);
 	*m = (struct memo){0};
 }
@@ -69,6 +71,26 @@ void memo_add(struct memo *m, const struct facts *f, const struct rule_choice *c
 	m->each[m->n++] = e;
 }
 
+void memo_refuse(struct memo *m, pid_t pid, const char *key, uint64_t now_ns)
+{
+	struct memo_refused *r = &m->refused[m->refused_at];
+
+	m->refused_at = (m->refused_at + 1) % MEMO_REFUSED_MAX;
+	free(r->key);
+	*r = (struct memo_refused){pid, strdup(key), now_ns + MEMO_REFUSED_S * NS_PER_S};
+}
+
+bool memo_is_refused(const struct memo *m, pid_t pid, const char *key, uint64_t now_ns)
+{
+	for (size_t i = 0; i < MEMO_REFUSED_MAX; i++) {
+		const struct memo_refused *r = &m->refused[i];
+
+		if (r->key && r->pid == pid && now_ns < r->until_ns && strcmp(r->key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
 void memo_seen(const struct memo *m, const struct facts *f, struct buf *out)
 {
 	unsigned yes = m->yes[f->class];
@@ -78,6 +100,5 @@ void memo_seen(const struct memo *m, const struct facts *f, struct buf *out)
 		buf_fmt(out, "no %s was asked about in this session", policy_class_name(f->class));
 		return;
 	}
-	buf_fmt(out, "%u other %s allowed and %u refused in this session", yes,
-	        yes == 1 ? "was" : "were", no);
+	buf_fmt(out, "of this class %u allowed and %u refused in this session", yes, no);
 }

@@ -47,6 +47,11 @@ int notice_new(struct notice **out, const char *home, bool socket)
 	return 0;
 }
 
+void notice_set_socket(struct notice *n, bool socket)
+{
+	n->socket = socket;
+}
+
 void notice_free(struct notice *n)
 {
 	if (!n)

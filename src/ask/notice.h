@@ -23,6 +23,9 @@ enum notice_why {
  * @socket: whether "wary approve" can reach this session. */
 must_check int notice_new(struct notice **out, const char *home, bool socket);
 
+/** notice_set_socket: the same, once it is known; before the tree runs. */
+void notice_set_socket(struct notice *n, bool socket);
+
 /** notice_refused: tells of one refused call, or counts it where the same was
  * told before (same program, class, object and rule).
  * @f: its strings are chosen by the child and are made printable here.

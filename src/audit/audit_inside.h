@@ -30,6 +30,7 @@ struct audit {
 	uint64_t opened_us, mono_us;
 	char name[2 * ROWS_UUID_BYTES + 1];
 	struct journal *journal;
+	bool tried; /* to put the session on record */
 	/* Since audit_open_finish these belong to the writer's thread. */
 	struct store *store;
 	struct batch *batch;

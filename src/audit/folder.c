@@ -41,3 +41,24 @@ int folder_make_above(const char *path)
 	*slash = '\0';
 	return folder_make(above);
 }
+
+void folder_journals(struct buf *out, const char *db)
+{
+	const char *slash = strrchr(db, '/');
+	size_t dir_len = slash ? (size_t)(slash + 1 - db) : 0;
+
+	buf_add(out, db, dir_len);
+	buf_fmt(out, ".%s.live", db + dir_len);
+}
+
+bool folder_files(struct buf *out, const char *db, size_t i)
+{
+	static const char *const tails[] = {"", "-wal", "-shm", "-journal", ".head"};
+	const size_t n = sizeof tails / sizeof tails[0];
+
+	if (i < n)
+		buf_fmt(out, "%s%s", db, tails[i]);
+	else if (i == n)
+		folder_journals(out, db);
+	return i <= n;
+}

@@ -2,11 +2,21 @@
 #ifndef WARY_AUDIT_FOLDER_H
 #define WARY_AUDIT_FOLDER_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /** folder_make: makes a folder and those above it that are missing, with mode
  * 0700. Returns 0 or -ERR_NOMEM, -ERR_FULL, -ERR_PERM; errno says more. */
 must_check int folder_make(const char *path);
+
+/** folder_journals: appends the folder of a store's journals: beside it, and
+ * hidden, so that what is named after the store are its files alone. */
+void folder_journals(struct buf *out, const char *db);
+
+/** folder_files: appends the path of file @i that belongs to a store: the
+ * database, SQLite's own files beside it, the last checkpoint seen, the journals.
+ * Returns false past the last. */
+bool folder_files(struct buf *out, const char *db, size_t i);
 
 /** folder_make_above: the same for the folder that @path lies in. */
 must_check int folder_make_above(const char *path);

@@ -40,7 +40,7 @@ struct journal_frame {
 };
 
 /** journal_create: a new journal, locked and with its first segment.
- * @folder: where journals lie, "S.live"; made (0700) where it is missing.
+ * @folder: where journals lie, ".S.live"; made (0700) where it is missing.
  * @uuid, @mono_us: of the session.
  * @seal_key: 32 bytes, keys_seal_key().
  * Returns 0 or -ERR_PERM, -ERR_FULL, -ERR_NOMEM, -ERR_SYS. */

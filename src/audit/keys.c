@@ -280,6 +280,7 @@ int keys_machine(bool make, struct keys **out, char **why)
 	auto_buf folder = BUF_INIT;
 	auto_buf path = BUF_INIT;
 	int err = sodium_init() < 0 ? -ERR_CRYPTO : keys_state_folder(&folder);
+	struct keys *k = NULL;
 	auto_fd fd = -1;
 
 	*why = NULL;
@@ -302,11 +303,13 @@ int keys_machine(bool make, struct keys **out, char **why)
 	}
 	if (fd < 0)
 		return refuse_errno(why, path.data);
-	err = take(fd, path.data, out, why);
-	if (!err && make && !write_public(folder.data, *out)) {
+	err = take(fd, path.data, &k, why);
+	if (!err && make && !write_public(folder.data, k))
 		err = refuse_errno(why, path.data);
-		keys_free(*out);
-	}
+	if (err)
+		keys_free(k);
+	else
+		*out = k;
 	return err;
 }
 

@@ -1,4 +1,5 @@
 #include "audit/recover.h"
+#include "audit/folder.h"
 
 #include "audit/batch.h"
 #include "audit/head.h"
@@ -171,6 +172,18 @@ static int run(struct recovery *r)
 	return err ? err : head_write(store_path(r->store), &seen);
 }
 
+/* 1, or 0 where nothing ever happened in the session: it may not even have
+ * come as far as being on record.  Or a failure. */
+static int has_entries(struct replay *r)
+{
+	struct journal_entry e;
+	uint64_t index = 0;
+	bool there = false;
+	int err = replay_next(r, &index, &e, &there);
+
+	return err ? err : there;
+}
+
 /* Returns 0 where the journal is of no more use, 1 where it must be kept. */
 static int recover_journal(struct store *s, const struct keys *machine, int fd, const char **why)
 {
@@ -200,8 +213,8 @@ static int recover_journal(struct store *s, const struct keys *machine, int fd, 
 		if (!err)
 			err = run(&r);
 	} else if (!err && !there) {
+		err = has_entries(r.replay);
 		*why = "its session is not in the record";
-		err = 1;
 	}
 	batch_free(r.batch);
 	keys_free(r.key);
@@ -272,7 +285,7 @@ int recover_all(struct store *s, const struct keys *machine, char **why)
 	DIR *dir;
 	int err = 0;
 
-	buf_fmt(&folder, "%s.live", store_path(s));
+	folder_journals(&folder, store_path(s));
 	if (!buf_text(&folder))
 		return -ERR_NOMEM;
 	dir = opendir(folder.data);
@@ -292,7 +305,7 @@ static bool any_journal(const char *db)
 	bool any = false;
 	DIR *dir;
 
-	buf_fmt(&folder, "%s.live", db);
+	folder_journals(&folder, db);
 	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
 	while (dir && !any && (d = readdir(dir)))
 		any = is_journal_name(d->d_name);

@@ -19,10 +19,13 @@
 
 #define TABLE(name, columns) {"table", name, "CREATE TABLE " name " (" columns ")"}
 
-/* The batch's bits first: a batch without such rows is not looked into. */
-#define EVENTS(name, bits, condition)                                                \
-	{"view", name, "CREATE VIEW " name " AS SELECT " SCHEMA_EVENT_COLUMNS SCHEMA_EVENT_FROM    \
-	               " WHERE c." bits " AND " condition}
+/* One view does the joining: every start of a session parses them all. The
+ * batch's bits first: a batch without such rows is not looked into. */
+#define EVENTS(name, condition)                                                      \
+	{"view", name, "CREATE VIEW " name " AS SELECT id, session, seq, time,"      \
+	 " time_us, took_us, pid, tid, ppid, uid, program, syscall, class, object,"  \
+	 " object2, flags, answer, judge, rule_file, rule_line, rule_text, result,"  \
+	 " unknown, cwd, argv, stack, sha256, reason FROM events WHERE " condition}
 /* clang-format on */
 
 static const struct schema_object objects[] = {
@@ -77,7 +80,6 @@ static const struct schema_object objects[] = {
                            " signature BLOB NOT NULL"),
 	{"index", "checkpoint_session", "CREATE INDEX checkpoint_session ON checkpoint (session)"},
 	{"index", "session_name", "CREATE UNIQUE INDEX session_name ON session (name)"},
-	{"index", "session_uuid", "CREATE UNIQUE INDEX session_uuid ON session (uuid)"},
 	GUARD("signer", "id = NEW.id"),
 	GUARD("session", "id = NEW.id OR name = NEW.name OR uuid = NEW.uuid"),
 	GUARD("session_source", "id = NEW.id"),
@@ -99,13 +101,17 @@ static const struct schema_object objects[] = {
          " k.asked AS asked, k.grants AS grants, k.dropped AS dropped, k.status AS status,"
          " k.reason AS reason, k.session IS NULL AS open"
          " FROM session s LEFT JOIN closing k ON k.session = s.id"},
-	EVENTS("decisions", "kinds & 1", "a.kind = 'decision'"),
-	EVENTS("processes", "kinds & 2", "a.kind = 'process'"),
-	EVENTS("packages", "kinds & 4", "a.kind = 'package'"),
-	EVENTS("grants", "kinds & 8", "a.kind = 'grant'"),
-	EVENTS("questions", "kinds & 16", "a.kind = 'question'"),
-	EVENTS("limits", "kinds & 32", "a.kind = 'limit'"),
-	EVENTS("flows", "classes & 1536", "a.class IN ('connect', 'bind')"),
+	{"view", "events",
+         "CREATE VIEW events AS SELECT " SCHEMA_EVENT_COLUMNS
+         ", a.kind AS kind, c.kinds AS batch_kinds, c.classes AS batch_classes,"
+         " c.answers AS batch_answers" SCHEMA_EVENT_FROM},
+	EVENTS("decisions", "batch_kinds & 1 AND kind = 'decision'"),
+	EVENTS("processes", "batch_kinds & 2 AND kind = 'process'"),
+	EVENTS("packages", "batch_kinds & 4 AND kind = 'package'"),
+	EVENTS("grants", "batch_kinds & 8 AND kind = 'grant'"),
+	EVENTS("questions", "batch_kinds & 16 AND kind = 'question'"),
+	EVENTS("limits", "batch_kinds & 32 AND kind = 'limit'"),
+	EVENTS("flows", "batch_classes & 1536 AND class IN ('connect', 'bind')"),
 };
 
 const struct schema_object *schema_at(size_t i)

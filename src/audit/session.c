@@ -1,5 +1,6 @@
 /* A session's beginning and end. */
 #include "audit/audit_inside.h"
+#include "audit/folder.h"
 
 #include "audit/bus.h"
 #include "audit/record.h"
@@ -51,7 +52,7 @@ static int make_journal(struct audit *a, const struct keys *machine)
 	uint8_t seal_key[32];
 	int err;
 
-	buf_fmt(&folder, "%s.live", a->db);
+	folder_journals(&folder, a->db);
 	if (!buf_text(&folder))
 		return -ERR_NOMEM;
 	keys_seal_key(machine, seal_key);
@@ -128,8 +129,10 @@ static void opener_join(struct audit *a)
 void audit_abandon(struct audit *a)
 {
 	opener_join(a);
-	if (a->journal && !a->writer_runs && !a->name[0] && journal_remove(a->journal) != 0)
-		a->open_err = -ERR_SYS; /* an empty journal is left; the next start removes it */
+	/* Once the session may be on record its journal is left to the next start,
+	 * which closes it: a commit that failed may have come to the disk. */
+	if (a->journal && !a->tried && journal_remove(a->journal) != 0)
+		a->open_err = -ERR_SYS;
 	journal_free(a->journal);
 	batch_free(a->batch);
 	store_close(a->store);
@@ -195,6 +198,7 @@ static int put_session(struct audit *a, struct rows_opening *o, const struct row
 	}
 	if (!err)
 		err = batch_opening(a->batch, o);
+	a->tried = !err;
 	if (err)
 		batch_rollback(a->batch);
 	else
@@ -265,7 +269,6 @@ int audit_open_finish(struct audit *a, const struct audit_session *s, const char
 			say(a, err, "no thread for its writer");
 	}
 	if (err) {
-		a->name[0] = '\0';
 		*why = a->why ? a->why : err_text(err);
 	}
 	return err;

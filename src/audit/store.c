@@ -116,7 +116,8 @@ static int create(struct store *s)
 		err = exec(s, "COMMIT");
 	if (err)
 		store_rollback(s);
-	return err;
+	/* So that it is a store even where its log is lost. */
+	return err ? err : exec(s, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 /* Whether it is a store, of this version; an empty file becomes one. */
@@ -243,7 +244,7 @@ int store_sync_always(struct store *s)
 int store_calm(struct store *s, enum store_calm how)
 {
 	static const int pages[] = {
-		[STORE_NEVER] = 0, [STORE_RUNNING] = 1000, [STORE_ENDING] = 4000};
+		[STORE_NEVER] = 0, [STORE_RUNNING] = 1000, [STORE_ENDING] = 200};
 
 	return store_code(sqlite3_wal_autocheckpoint(s->db, pages[how]));
 }

@@ -22,7 +22,8 @@ enum store_mode {
 /** store_open: opens a store and checks that it is one of this version.
  * @why: set on failure to a sentence for people; free(3).
  * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FORMAT
- * (a database of something else), -ERR_FULL, -ERR_NOTFOUND, -ERR_BUSY, -ERR_SYS. Blocks while another creates it. */
+ * (a database of something else), -ERR_FULL, -ERR_NOTFOUND, -ERR_BUSY,
+ * -ERR_SYS. Blocks while another creates it. */
 must_check int store_open(const char *path, enum store_mode mode, struct store **out, char **why);
 void store_close(struct store *s);
 
@@ -30,7 +31,8 @@ void store_close(struct store *s);
 must_check int store_sync_always(struct store *s);
 
 /** store_calm: how much log may wait before a commit copies it into the
- * database, which waits for the disk: much where a person waits too. */
+ * database, which waits for the disk.  Little at the end of a session: the
+ * next start reads it all. */
 enum store_calm { STORE_NEVER, STORE_RUNNING, STORE_ENDING };
 must_check int store_calm(struct store *s, enum store_calm how);
 

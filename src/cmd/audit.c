@@ -16,6 +16,10 @@ static const struct audit_command commands[] = {
          "[-f]",
          "decisions, one a line", audit_log},
 	{"show", "SESSION", "what a session did, on one screen", audit_show},
+	{"sql", "[--db FILE] [--limit N] [--json] QUERY",
+         "reads with SQL: the views are in wary-audit(1)", audit_sql},
+	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",
+         audit_report},
 	{"verify", "[--db FILE] [--key FILE] [--anchor FILE]",
          "whether the record is as it was written", audit_verify},
 };

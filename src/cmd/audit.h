@@ -23,6 +23,8 @@ int audit_verify(int argc, char **argv);
 int audit_sessions(int argc, char **argv);
 int audit_log(int argc, char **argv);
 int audit_show(int argc, char **argv);
+int audit_sql(int argc, char **argv);
+int audit_report(int argc, char **argv);
 
 /** audit_store_path: appends the store that is meant: @db where it is not NULL,
  * else WARY_DB, else the default.

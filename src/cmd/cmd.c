@@ -9,6 +9,7 @@ static const struct cmd commands[] = {
 	{"run", "run a command under supervision (the default)", cmd_run},
 	{"policy", "work with policies", cmd_policy},
 	{"audit", "read and verify the record", cmd_audit},
+	{"approve", "answer questions from another terminal or a program", cmd_approve},
 	{"doctor", "what this machine offers and lacks", cmd_doctor},
 };
 

@@ -23,6 +23,7 @@ int cmd_main(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
+int cmd_approve(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 #endif

@@ -68,6 +68,25 @@ char **resolvers_parse(const char *text)
 	return words;
 }
 
+char **resolvers_words(const char *text)
+{
+	char **words = calloc(RESOLVERS_MAX + 1, sizeof *words);
+	size_t n = 0;
+
+	while (words && n < RESOLVERS_MAX && *(text += strspn(text, " \t"))) {
+		size_t len = strcspn(text, " \t");
+
+		words[n] = strndup(text, len);
+		n += words[n] != NULL;
+		text += len;
+	}
+	if (n == 0) {
+		free(words);
+		return NULL;
+	}
+	return words;
+}
+
 void resolvers_free(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)

@@ -14,6 +14,10 @@ enum { RESOLVERS_MAX = 8 };
  * default, this host. */
 char **resolvers_parse(const char *text);
 
+/** resolvers_words: the words of a list divided by blanks, the first
+ * RESOLVERS_MAX; NULL without memory or where there are none. */
+char **resolvers_words(const char *text);
+
 /** resolvers_free: frees what resolvers_parse returned. */
 void resolvers_free(char **words);
 

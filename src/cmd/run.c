@@ -12,7 +12,7 @@
 
 static const char usage[] =
 	"usage: wary [options] [--] COMMAND [ARG...]\n"
-	"       wary policy|audit|doctor ...\n"
+	"       wary policy|audit|approve|doctor ...\n"
 	"\n"
 	"Runs COMMAND and whatever it starts under supervision: every security-relevant\n"
 	"system call is decided by a policy and recorded.\n"
@@ -35,6 +35,7 @@ static const char usage[] =
 	"\n"
 	"wary policy     check, explain and change policies\n"
 	"wary audit      read and verify the record\n"
+	"wary approve    answer questions from another terminal or a program\n"
 	"wary doctor     what this machine offers and lacks\n"
 	"\n"
 	"See wary(1), wary-policy(5), wary-audit(1).\n";

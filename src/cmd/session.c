@@ -1,14 +1,18 @@
 #include "cmd/session.h"
 
+#include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
 #include "audit/audit.h"
+#include "audit/folder.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "cmd/approve.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/messages.h"
 #include "cmd/paths.h"
+#include "cmd/resolvers.h"
 #include "cmd/sources.h"
 #include "cmd/where.h"
 #include "cmd/world.h"
@@ -18,7 +22,7 @@
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "tracee/stack.h"
+#include "trap/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
@@ -116,6 +120,21 @@ static int know_self(struct session *s)
 	return 0;
 }
 
+/* Whatever folder the record lies in, no rule opens what belongs to it. */
+static int close_store(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err; i++) {
+		auto_buf path = BUF_INIT;
+
+		if (!folder_files(&path, s->db, i))
+			break;
+		err = buf_text(&path) ? world_floor_add(s->world, path.data) : -ERR_NOMEM;
+	}
+	return err;
+}
+
 static int load_policy(struct session *s)
 {
 	struct world_want want = {.policy = s->options->policy, .rules = s->options->rules};
@@ -127,7 +146,7 @@ static int load_policy(struct session *s)
 	if (!err)
 		err = where_store(s->options->db, world_folders(s->world), &s->db);
 	if (!err)
-		err = world_floor_add(s->world, s->db);
+		err = close_store(s);
 	if (!err)
 		err = world_files(s->world, &want, &files);
 	if (err)
@@ -166,6 +185,17 @@ static const char *const *name_servers(const struct session *s)
 	const struct policy_world *world = world_policy(s->world);
 
 	return world->registry ? world->registry(world->ctx, "dns") : NULL;
+}
+
+/* Whom the DNS guard asks, where not these: the user's own choice. */
+static int start_lookups(struct session *s)
+{
+	const char *said = getenv("WARY_NAMESERVERS");
+	char **upstream = said ? resolvers_words(said) : NULL;
+	int err = lookup_start(&s->sup, name_servers(s), (const char *const *)upstream);
+
+	resolvers_free(upstream);
+	return err;
 }
 
 static bool has_name_servers(const struct session *s)
@@ -268,13 +298,15 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
+		err = images_new(&sup->images);
+	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
 	if (!err)
-		err = lookup_start(sup, name_servers(s));
+		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
@@ -285,7 +317,10 @@ static int start_workers(void *ctx)
 
 static int start_workers_and_asker(struct session *s)
 {
+	auto_free char *socket =
+		approve_socket(world_folders(s->world), audit_session_id(s->sup.audit));
 	struct ask_config ask = {
+		.socket_path = socket,
 		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
 		.answers_path = s->answers,
@@ -297,6 +332,7 @@ static int start_workers_and_asker(struct session *s)
 	s->workers = true;
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
+	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine() != 0)
 		return failed("wary cannot confine itself", NULL);
 	if (launch_go(s->launch) != 0)
@@ -394,9 +430,8 @@ static void on_signals(struct session *s)
 
 		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		else if (info.ssi_code != SI_KERNEL)
+		else
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
-		/* Else the terminal sent it, to the tree as well. */
 	}
 }
 
@@ -513,6 +548,7 @@ static int finish(struct session *s)
 	stacks_free(s->sup.stacks);
 	own_free(s->sup.own);
 	lineage_free(s->sup.lineage);
+	images_free(s->sup.images);
 	secrets_free(s->sup.secrets);
 	policy_free(s->policy);
 	world_free(s->world);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "net/addr.h"
+#include "net/pins.h"
 #include "tracee/lineage_entry.h"
 
 #include <errno.h>
@@ -33,6 +34,8 @@ struct expected {
 
 struct guard {
 	struct guard_config config;
+	struct pins *pins;
+	struct upstream served;
 	struct upstream upstream;
 	int tcp_fd, udp_fd;
 	uint16_t tcp_port, udp_port;
@@ -108,12 +111,25 @@ static bool known(struct guard *g, enum facts_proto proto, uint16_t port, struct
 
 /* ---- one query -------------------------------------------------------- */
 
-static void learn(struct guard *g, const struct dns_query *q, const struct dns_answer *a)
+/* Asks for what is not known yet; remembers addresses, and the answer as long
+ * as they count. Returns the answer's length, or -ERR_. */
+static ssize_t look_up(struct guard *g, const struct dns_query *q, uint8_t *out)
 {
-	uint64_t until = clock_mono_ns() + names_lifetime_ns(a->ttl_s);
+	struct dns_answer a;
+	uint64_t until;
+	size_t pinned = pins_get(g->pins, q->name, q->type, clock_mono_ns(), out, DNS_MESSAGE_MAX);
+	ssize_t n;
 
-	for (size_t i = 0; i < a->addrs_n; i++)
-		names_learn(g->config.names, q->name, &a->addrs[i], until);
+	if (pinned > 0)
+		return (ssize_t)pinned;
+	n = upstream_ask(&g->upstream, q, out, DNS_MESSAGE_MAX, &a);
+	if (n <= 0 || a.addrs_n == 0)
+		return n;
+	until = clock_mono_ns() + names_lifetime_ns(a.ttl_s);
+	for (size_t i = 0; i < a.addrs_n; i++)
+		names_learn(g->config.names, q->name, &a.addrs[i], until);
+	pins_put(g->pins, q->name, q->type, out, (size_t)n, until);
+	return n;
 }
 
 static size_t refusal(const uint8_t *query, size_t len, const struct dns_query *q,
@@ -136,17 +152,15 @@ static size_t refusal(const uint8_t *query, size_t len, const struct dns_query *
 static size_t serve(struct guard *g, struct talk *t, size_t len, const struct guard_asker *who)
 {
 	struct dns_query q;
-	struct dns_answer a;
 	ssize_t n;
 
 	if (dns_read_query(t->query, len, &q) != 0)
 		return refusal(t->query, len, NULL, DNS_FORMAT, t->answer);
 	if (q.class != 1 || !g->config.allow(g->config.ctx, who, q.name))
 		return refusal(t->query, len, &q, DNS_REFUSED, t->answer);
-	n = upstream_ask(&g->upstream, &q, t->answer, sizeof t->answer, &a);
+	n = look_up(g, &q, t->answer);
 	if (n < (ssize_t)q.end_bytes)
 		return refusal(t->query, len, &q, DNS_FAILED, t->answer);
-	learn(g, &q, &a);
 	/* The program's own number and spelling of the name. */
 	memcpy(t->answer, t->query, 2);
 	memcpy(t->answer + 12, t->query + 12, q.end_bytes - 12);
@@ -361,15 +375,14 @@ static void free_all(struct guard *g)
 	fd_drop(&g->tcp_fd);
 	fd_drop(&g->udp_fd);
 	fd_drop(&g->stop_fd);
+	pins_free(g->pins);
 	pthread_mutex_destroy(&g->lock);
 	pthread_cond_destroy(&g->calm);
 	free(g);
 }
 
-static int read_servers(struct guard *g, const char *const *words)
+static int read_servers(struct upstream *u, const char *const *words)
 {
-	struct upstream *u = &g->upstream;
-
 	for (; words && *words && u->servers_n < UPSTREAM_SERVERS_MAX; words++)
 		if (upstream_parse(*words, &u->servers[u->servers_n]) == 0)
 			u->servers_n++;
@@ -392,7 +405,11 @@ int guard_start(const struct guard_config *c, struct guard **out)
 	g->upstream.stop_fd = g->stop_fd;
 	err = g->tcp_fd < 0 || g->udp_fd < 0 || g->stop_fd < 0 ? -ERR_SYS : 0;
 	if (err == 0)
-		err = read_servers(g, c->servers);
+		err = pins_new(&g->pins);
+	if (err == 0)
+		err = read_servers(&g->served, c->servers);
+	if (err == 0)
+		err = read_servers(&g->upstream, c->upstream ? c->upstream : c->servers);
 	if (err == 0 && pthread_create(&g->thread, NULL, run, g) != 0)
 		err = -ERR_NOMEM;
 	if (err != 0) {
@@ -422,9 +439,9 @@ void guard_stop(struct guard *g)
 
 bool guard_serves(const struct guard *g, const struct facts_addr *to)
 {
-	for (size_t i = 0; i < g->upstream.servers_n; i++)
-		if (addr_same_ip(&g->upstream.servers[i], to) &&
-		    g->upstream.servers[i].port == to->port)
+	for (size_t i = 0; i < g->served.servers_n; i++)
+		if (addr_same_ip(&g->served.servers[i], to) &&
+		    g->served.servers[i].port == to->port)
 			return true;
 	return false;
 }
@@ -453,19 +470,11 @@ socklen_t guard_address(const struct guard *g, int domain, enum facts_proto prot
 int guard_learn(struct guard *g, const struct dns_query *q)
 {
 	uint8_t *room = malloc(DNS_MESSAGE_MAX);
-	struct dns_answer a;
 	ssize_t n;
 
 	if (!room)
 		return -ERR_NOMEM;
-	n = upstream_ask(&g->upstream, q, room, DNS_MESSAGE_MAX, &a);
-	if (n > 0)
-		learn(g, q, &a);
+	n = look_up(g, q, room);
 	free(room);
 	return n > 0 ? 0 : (int)n;
-}
-
-bool guard_allows(const struct guard *g, const struct guard_asker *who, const char *name)
-{
-	return g->config.allow(g->config.ctx, who, name);
 }

@@ -12,7 +12,9 @@
  * 1. A query is answered only for a socket that wary connected itself: what
  *    others send to the guard's port is dropped.
  * 2. What is remembered are answers that wary got, never what a program says.
- * 3. Programs that are given by the kernel to know only their own name server's
+ * 3. A name that was answered stays with that answer as long as its addresses
+ *    count (net/pins.h).
+ * 4. Programs that are given by the kernel to know only their own name server's
  *    address (glibc, by UDP) would not take an answer from the guard: the tree's
  *    environment has RES_OPTIONS=use-vc, so that they ask by TCP. */
 #ifndef WARY_NET_GUARD_H
@@ -37,8 +39,11 @@ struct guard_asker {
 };
 
 struct guard_config {
-	const char *const *servers; /* words for upstream_parse, NULL-terminated */
-	struct names *names;        /* outlives the guard */
+	/* Words for upstream_parse, NULL-terminated: the name servers that the
+	 * tree is kept from, and those that are asked; NULL: the same. */
+	const char *const *servers;
+	const char *const *upstream;
+	struct names *names; /* outlives the guard */
 	/* Whether the name may be resolved: decides and records.  Called by the
 	 * guard's threads, several at once. */
 	bool (*allow)(void *ctx, const struct guard_asker *who, const char *name);
@@ -66,10 +71,6 @@ socklen_t guard_address(const struct guard *g, int domain, enum facts_proto prot
  * @socket_fd: borrowed.  @who: its program's reference is taken over. */
 void guard_expect(struct guard *g, int socket_fd, enum facts_proto proto,
                   const struct guard_asker *who);
-
-/** guard_allows: decides and records a name as the guard does for its own
- * connections.  Blocks while a person is asked. */
-bool guard_allows(const struct guard *g, const struct guard_asker *who, const char *name);
 
 /** guard_learn: asks the name servers and remembers the answer: for a query that
  * goes to them by itself.  Blocks for some seconds at most.

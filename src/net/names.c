@@ -3,6 +3,7 @@
 #include "net/addr.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,44 @@ void names_learn(struct names *n, const char *name, const struct facts_addr *add
 	if (until_ns > e->until_ns)
 		e->until_ns = until_ns;
 	pthread_mutex_unlock(&n->lock);
+}
+
+/* One line: an address, then its names, until a '#'. */
+static void learn_line(struct names *n, const char *line, size_t len, uint64_t until_ns)
+{
+	static const char blanks[] = " \t\r";
+	struct facts_addr addr = {.family = ADDR_NONE};
+	char text[512];
+	char *rest = text;
+	char *word;
+	bool first = true;
+
+	if (len >= sizeof text)
+		return;
+	memcpy(text, line, len);
+	text[len] = '\0';
+	text[strcspn(text, "#")] = '\0';
+	while ((word = strsep(&rest, blanks)) != NULL) {
+		if (!*word)
+			continue;
+		if (first && addr_parse_ip(word, &addr) != 0)
+			return;
+		for (char *c = word; !first && *c; c++)
+			*c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
+		if (!first)
+			names_learn(n, word, &addr, until_ns);
+		first = false;
+	}
+}
+
+void names_learn_hosts(struct names *n, const char *text, uint64_t until_ns)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		learn_line(n, text, len, until_ns);
+		text += len + (text[len] == '\n');
+	}
 }
 
 /* The pointers first, the text behind them. */

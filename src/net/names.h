@@ -20,6 +20,9 @@ void names_free(struct names *n);
 void names_learn(struct names *n, const char *name, const struct facts_addr *addr,
                  uint64_t until_ns);
 
+/** names_learn_hosts: learns what a hosts(5) text says. */
+void names_learn_hosts(struct names *n, const char *text, uint64_t until_ns);
+
 /** names_of: the names whose unexpired answers lead to @addr.
  * Returns them NULL-terminated, as one piece of memory (free(3)), or NULL where
  * there are none or no memory. */

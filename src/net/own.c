@@ -187,14 +187,16 @@ static void check_one(void *ctx, uint64_t cookie)
 		c->other = true;
 }
 
-bool own_inet(struct listeners *l, const struct facts_addr *to)
+enum own_who own_inet(struct listeners *l, const struct facts_addr *to)
 {
 	struct check c = {.l = l};
 	auto_fd fd = diag_open();
 
 	if (fd < 0 || diag_receivers(fd, to, check_one, &c) != 0)
-		return false;
-	return c.seen > 0 && !c.other;
+		return OWN_OTHER;
+	if (c.seen == 0)
+		return OWN_NOBODY;
+	return c.other ? OWN_OTHER : OWN_SELF;
 }
 
 static bool own_unix(struct listeners *l, enum note_kind kind, const uint64_t key[2])

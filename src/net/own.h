@@ -12,7 +12,7 @@
  * 3. The table is bounded; the oldest note goes first, and what is not noted
  *    is not own.
  * What changes between question and effect is found by asking again after the
- * effect (own_inet, own_unix), before the caller learns of it. */
+ * effect (own_inet, own_name), before the caller learns of it. */
 #ifndef WARY_NET_OWN_H
 #define WARY_NET_OWN_H
 
@@ -37,10 +37,17 @@ void own_add(struct listeners *l, int socket_fd);
 void own_add_file(struct listeners *l, int socket_fd, dev_t dev, ino_t ino);
 void own_add_name(struct listeners *l, int socket_fd, const char *name);
 
-/** own_inet: whether whatever would take a connection or datagram sent to @to
- * is a socket of this session.  Asks the kernel (some 20 µs).
- * own_file, own_name: whether the socket bound there is.  False in doubt. */
-bool own_inet(struct listeners *l, const struct facts_addr *to);
+enum own_who {
+	OWN_OTHER,  /* somebody else might, or it cannot be told */
+	OWN_NOBODY, /* nobody listens there */
+	OWN_SELF,   /* nobody but this session */
+};
+
+/** own_inet: who would take a connection or datagram sent to @to.  Asks the kernel
+ * (some 20 µs).
+ * own_file, own_name: whether the socket bound there is the session's own.  False
+ * in doubt. */
+enum own_who own_inet(struct listeners *l, const struct facts_addr *to);
 bool own_file(struct listeners *l, dev_t dev, ino_t ino);
 bool own_name(struct listeners *l, const char *name);
 

@@ -3,20 +3,28 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 << 10)
-#define ALIGN_BYTES _Alignof(max_align_t)
+/* What is larger has a piece of memory of its own, which can be given back. */
+#define SMALL_MAX_BYTES (CHUNK_BYTES / 4)
+/* Enough for pointers and 64-bit numbers; nothing here needs more. */
+#define ALIGN_BYTES ((size_t)8)
 
-/* Adopted memory is a chunk whose bytes lie elsewhere. */
 struct arena_chunk {
 	struct arena_chunk *older;
+	char bytes[] __attribute__((aligned(ALIGN_BYTES)));
+};
+
+/* One large piece, or adopted memory, whose bytes lie elsewhere. */
+struct arena_piece {
+	struct arena_piece *newer, *older;
 	void *adopted;
 	size_t len_bytes;
-	_Alignas(max_align_t) char bytes[];
+	char bytes[] __attribute__((aligned(ALIGN_BYTES)));
 };
 
 static void *give_up(struct arena *a, int err)
@@ -26,36 +34,62 @@ static void *give_up(struct arena *a, int err)
 	return NULL;
 }
 
-static bool chunk_new(struct arena *a, size_t len_bytes)
+static struct arena_piece *piece_new(struct arena *a, size_t len_bytes)
 {
 	/* Zeroed by the kernel where it is large, page by page as it is used. */
-	struct arena_chunk *c = calloc(1, sizeof *c + len_bytes);
+	struct arena_piece *p = calloc(1, sizeof *p + len_bytes);
+
+	if (!p)
+		return NULL;
+	p->len_bytes = len_bytes;
+	p->older = a->pieces;
+	if (p->older)
+		p->older->newer = p;
+	a->pieces = p;
+	a->total_bytes += len_bytes;
+	return p;
+}
+
+static void piece_free(struct arena *a, struct arena_piece *p)
+{
+	if (p->older)
+		p->older->newer = p->newer;
+	if (p->newer)
+		p->newer->older = p->older;
+	else
+		a->pieces = p->older;
+	a->total_bytes -= p->len_bytes;
+	free(p->adopted);
+	free(p);
+}
+
+void arena_release(struct arena *a, void *mem, size_t len_bytes)
+{
+	if (mem && len_bytes > SMALL_MAX_BYTES)
+		piece_free(a, (struct arena_piece *)(void *)((char *)mem -
+		                                             offsetof(struct arena_piece, bytes)));
+}
+
+static bool chunk_new(struct arena *a)
+{
+	struct arena_chunk *c = calloc(1, sizeof *c + CHUNK_BYTES);
 
 	if (!c)
 		return false;
 	c->older = a->chunks;
-	c->adopted = NULL;
-	c->len_bytes = len_bytes;
 	a->chunks = c;
-	a->total_bytes += len_bytes;
+	a->next = c->bytes;
+	a->free_bytes = CHUNK_BYTES;
+	a->used_before = false;
+	a->total_bytes += CHUNK_BYTES;
 	return true;
 }
 
-/* A chunk of its own, behind the newest, whose rest is still being used. */
-static void *large(struct arena *a, size_t len)
+static void *alloc_large(struct arena *a, size_t len)
 {
-	struct arena_chunk *newest = a->chunks;
-	struct arena_chunk *c;
+	struct arena_piece *p = piece_new(a, len);
 
-	if (!chunk_new(a, len))
-		return give_up(a, ERR_NOMEM);
-	c = a->chunks;
-	if (newest) {
-		a->chunks = newest;
-		c->older = newest->older;
-		newest->older = c;
-	}
-	return c->bytes;
+	return p ? p->bytes : give_up(a, ERR_NOMEM);
 }
 
 void *arena_alloc(struct arena *a, size_t len_bytes)
@@ -67,16 +101,13 @@ void *arena_alloc(struct arena *a, size_t len_bytes)
 	    len > ARENA_MAX_BYTES - a->total_bytes)
 		return give_up(a, ERR_BOUND);
 	len &= ~(ALIGN_BYTES - 1);
-	if (len > CHUNK_BYTES / 4)
-		return large(a, len);
+	if (len > SMALL_MAX_BYTES)
+		return alloc_large(a, len);
 	if (len > a->free_bytes) {
 		if (CHUNK_BYTES > ARENA_MAX_BYTES - a->total_bytes)
 			return give_up(a, ERR_BOUND);
-		if (!chunk_new(a, CHUNK_BYTES))
+		if (!chunk_new(a))
 			return give_up(a, ERR_NOMEM);
-		a->next = a->chunks->bytes;
-		a->free_bytes = CHUNK_BYTES;
-		a->used_before = false;
 	}
 	mem = a->next;
 	a->next += len;
@@ -96,6 +127,19 @@ char *arena_bytes(struct arena *a, const void *bytes, size_t len_bytes)
 char *arena_str(struct arena *a, const char *text)
 {
 	return arena_bytes(a, text, strlen(text));
+}
+
+char *arena_cat(struct arena *a, const char *first, const char *second)
+{
+	size_t n = strlen(first);
+	size_t m = strlen(second);
+	char *s = arena_alloc(a, n + m + 1);
+
+	if (s) {
+		memcpy(s, first, n);
+		memcpy(s + n, second, m);
+	}
+	return s;
 }
 
 char *arena_fmt(struct arena *a, const char *fmt, ...)
@@ -123,57 +167,50 @@ char *arena_fmt(struct arena *a, const char *fmt, ...)
 
 void *arena_adopt(struct arena *a, void *mem)
 {
-	struct arena_chunk *c;
+	struct arena_piece *p;
 
 	if (!mem)
 		return NULL;
-	c = malloc(sizeof *c);
-	if (!c) {
+	p = piece_new(a, 0);
+	if (!p) {
 		free(mem);
 		return give_up(a, ERR_NOMEM);
 	}
-	c->adopted = mem;
-	c->len_bytes = SIZE_MAX; /* never kept */
-	/* Behind the newest chunk, whose rest is still being used. */
-	if (a->chunks) {
-		c->older = a->chunks->older;
-		a->chunks->older = c;
-	} else {
-		c->older = NULL;
-		a->chunks = c;
-	}
+	p->adopted = mem;
 	return mem;
+}
+
+static void chunks_free(struct arena_chunk *c)
+{
+	while (c) {
+		struct arena_chunk *older = c->older;
+
+		free(c);
+		c = older;
+	}
 }
 
 void arena_free(struct arena *a)
 {
-	struct arena_chunk *c = a->chunks;
-
-	while (c) {
-		struct arena_chunk *older = c->older;
-
-		free(c->adopted);
-		free(c);
-		c = older;
-	}
+	while (a->pieces)
+		piece_free(a, a->pieces);
+	chunks_free(a->chunks);
 	*a = (struct arena){.guard = a->guard};
 }
 
 void arena_reset(struct arena *a)
 {
 	struct arena_chunk *keep = a->chunks;
-	struct arena rest = {.guard = a->guard};
 
-	if (!keep || keep->len_bytes != CHUNK_BYTES) {
-		arena_free(a);
+	while (a->pieces)
+		piece_free(a, a->pieces);
+	if (!keep)
 		return;
-	}
-	rest.chunks = keep->older;
-	arena_free(&rest);
+	chunks_free(keep->older);
 	keep->older = NULL;
 	a->next = keep->bytes;
-	a->free_bytes = keep->len_bytes;
-	a->total_bytes = keep->len_bytes;
+	a->free_bytes = CHUNK_BYTES;
+	a->total_bytes = CHUNK_BYTES;
 	a->used_before = true;
 }
 
@@ -191,6 +228,7 @@ void *vec_reserve(struct arena *a, void *v, size_t n, size_t *cap, size_t want, 
 		return NULL;
 	if (n)
 		memcpy(grown, v, n * elem_bytes);
+	arena_release(a, v, *cap * elem_bytes);
 	*cap = want;
 	return grown;
 }

@@ -20,22 +20,27 @@
 #define ARENA_MAX_BYTES ((size_t)256 << 20)
 
 struct arena_chunk;
+struct arena_piece;
 
 struct arena {
 	struct arena_chunk *chunks;
-	size_t free_bytes; /* left in the newest chunk */
+	struct arena_piece *pieces; /* large, or adopted */
+	size_t free_bytes;          /* left in the newest chunk */
 	char *next;
 	size_t total_bytes;
 	bool used_before; /* the newest chunk is not all zero any more */
 	jmp_buf *guard;   /* receives ERR_NOMEM or ERR_BOUND; not owned */
 };
 
-/** arena_alloc: zeroed memory, aligned for any type. */
+/** arena_alloc: zeroed memory, aligned for pointers and 64-bit numbers. */
 void *arena_alloc(struct arena *a, size_t len_bytes);
 
 /** arena_bytes: a copy of bytes with a NUL behind. */
 char *arena_bytes(struct arena *a, const void *bytes, size_t len_bytes);
 char *arena_str(struct arena *a, const char *text);
+
+/** arena_cat: two texts as one. */
+char *arena_cat(struct arena *a, const char *first, const char *second);
 
 /** arena_fmt: formatted text. */
 char *arena_fmt(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -43,6 +48,10 @@ char *arena_fmt(struct arena *a, const char *fmt, ...) __attribute__((format(pri
 /** arena_adopt: takes over memory of malloc(3), at once freed where that fails;
  * NULL is allowed.  Returns @mem, or NULL where it could not be kept. */
 void *arena_adopt(struct arena *a, void *mem);
+
+/** arena_release: gives memory back early where it is large; what it was
+ * allocated with. */
+void arena_release(struct arena *a, void *mem, size_t len_bytes);
 
 void arena_free(struct arena *a);
 

@@ -31,6 +31,7 @@ struct compiler {
 	enum layer layer;
 	VEC(struct registry_use) registries;
 	VEC(struct link_use) link_uses;
+	struct text_map programs; /* patterns to 1: fixed, 2: may be written */
 };
 
 void compile_begin(struct compiler *c, struct policy *p, struct arena *lasting,

@@ -223,15 +223,25 @@ static void check_registries(struct compiler *c)
 	}
 }
 
+/* Whether the tree may write a program; what was found is remembered, since
+ * many rules name the same. */
+static bool may_write_program(struct compiler *c, const struct program_pattern *program)
+{
+	uint32_t *known =
+		text_map_at(&c->programs, c->lasting, program->pattern, strlen(program->pattern));
+
+	if (!*known)
+		*known = 1 + (program->literal ? policy_may_write(c->policy, program->literal)
+		                               : writable_pattern(c->policy, program->pattern));
+	return *known == 2;
+}
+
 /* Law 21. */
 static void check_programs(struct compiler *c, const struct program_pattern *programs, size_t n,
                            struct spot at, const char *what)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool may = programs[i].literal ? policy_may_write(c->policy, programs[i].literal)
-		                               : writable_pattern(c->policy, programs[i].pattern);
-
-		if (!may)
+		if (!may_write_program(c, &programs[i]))
 			continue;
 		report_error(c->report, at, "name a program that no rule lets the tree write",
 		             "%s for a program that the tree may write: %s", what,

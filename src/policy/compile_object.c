@@ -18,6 +18,8 @@ struct path_object {
 	const char *seen[4];
 	size_t seen_n;
 	bool linked; /* the way went through a link */
+	const char *written;
+	const char *plain; /* its literal beginning */
 };
 
 static uint32_t add_pattern(struct path_object *x, const char *pattern)
@@ -35,36 +37,40 @@ static uint32_t add_pattern(struct path_object *x, const char *pattern)
 	return (uint32_t)(x->c->policy->objects.n - 1);
 }
 
-static void add_resolved(struct path_object *x, const char *plain, bool follow_last,
-                         const char *tail)
+/* A canonical beginning and what follows it, as a pattern. */
+static const char *pattern_of(struct path_object *x, const char *canon, const char *tail)
+{
+	const char *quoted;
+
+	/* Most names are canonical as they are written. */
+	if (strcmp(canon, x->plain) == 0)
+		return x->written;
+	/* A root followed by more is written once. */
+	quoted = strcmp(canon, "/") == 0 && *tail ? "" : glob_quote(x->c->scratch, canon);
+	return arena_cat(x->c->scratch, quoted, tail);
+}
+
+static void add_resolved(struct path_object *x, bool follow_last, const char *tail)
 {
 	struct compiler *c = x->c;
 	struct links links = {0};
-	const char *canon = resolve_path(&c->resolver, plain, follow_last, &links);
-	const char *quoted = glob_quote(c->scratch, canon);
-	const char *pattern;
-	uint32_t id;
+	const char *canon = resolve_path(&c->resolver, x->plain, follow_last, &links);
+	uint32_t id = add_pattern(x, pattern_of(x, canon, tail));
 
-	/* A root followed by more is written once. */
-	if (strcmp(canon, "/") == 0 && *tail)
-		quoted = "";
-	pattern = arena_fmt(c->scratch, "%s%s", quoted, tail);
-	id = add_pattern(x, pattern);
 	x->linked |= links.n != 0;
-	if (id && links.n && is_allow(c)) {
-		c->policy->objects.v[id].link = compile_kept(c, links.v[0]);
-		*vec_push(c->lasting, &c->link_uses) =
-			(struct link_use){.object = id, .links = links};
-	}
+	if (!id || !links.n || !is_allow(c))
+		return;
+	c->policy->objects.v[id].link = compile_kept(c, links.v[0]);
+	*vec_push(c->lasting, &c->link_uses) = (struct link_use){.object = id, .links = links};
 }
 
 /* Law 11: a deny or ask on a literal file holds for its inode. */
-static void add_identity(struct path_object *x, const char *plain)
+static void add_identity(struct path_object *x)
 {
 	struct compiler *c = x->c;
 	struct policy *p = c->policy;
 	struct links links = {0};
-	const char *canon = resolve_path(&c->resolver, plain, true, &links);
+	const char *canon = resolve_path(&c->resolver, x->plain, true, &links);
 	uint64_t dev;
 	uint64_t ino;
 	uint32_t *head;
@@ -84,20 +90,20 @@ static void add_identity(struct path_object *x, const char *plain)
 
 void compile_path_object(struct compiler *c, const char *pattern, struct object o)
 {
-	struct path_object x = {.c = c, .base = o};
+	struct path_object x = {.c = c, .base = o, .written = pattern};
 	size_t len = path_literal_len(pattern);
 	const char *tail = pattern + len;
-	const char *plain = glob_plain(c->scratch, (struct slice){pattern, len});
 
+	x.plain = glob_plain(c->scratch, (struct slice){pattern, len});
 	/* Canonical names only for allow; deny and ask also as written. */
 	if (len && (!*tail || strcmp(tail, "/**") == 0))
-		add_resolved(&x, plain, false, tail);
+		add_resolved(&x, false, tail);
 	if (len)
-		add_resolved(&x, plain, true, tail);
+		add_resolved(&x, true, tail);
 	if (!len || !is_allow(c) || x.linked)
 		add_pattern(&x, pattern);
 	if (len && !*tail && !is_allow(c))
-		add_identity(&x, plain);
+		add_identity(&x);
 }
 
 static void path_objects(struct compiler *c, const struct word *w, struct object o)
@@ -343,6 +349,25 @@ static void word_objects(struct compiler *c, size_t family, const struct word *w
 		families[family].add(c, texts.v[i], o);
 }
 
+/* The rule as written, with one of its objects: deny read ~/.aws. */
+static const char *object_text(struct compiler *c, const char *head, const struct word *w,
+                               const char *tail)
+{
+	size_t n = strlen(head);
+	size_t m = strlen(tail);
+	char *text = arena_alloc(&c->policy->arena, n + w->raw_len + m + 3);
+
+	memcpy(text, head, n);
+	text[n] = ' ';
+	memcpy(text + n + 1, w->raw, w->raw_len);
+	n += w->raw_len + 1;
+	if (!m)
+		return text;
+	text[n] = ' ';
+	memcpy(text + n + 1, tail, m);
+	return text;
+}
+
 void compile_objects(struct compiler *c, const struct rule_tree *t, struct rule *rule)
 {
 	size_t family = 0;
@@ -367,8 +392,7 @@ void compile_objects(struct compiler *c, const struct rule_tree *t, struct rule 
 		const struct word *w = &t->objects.v[i];
 		struct object o = {.at = w->at};
 
-		o.text = arena_fmt(&c->policy->arena, "%s %.*s%s%s", head, (int)w->raw_len, w->raw,
-		                   *t->tail ? " " : "", t->tail);
+		o.text = object_text(c, head, w, t->tail);
 		word_objects(c, family, w, o);
 	}
 }

@@ -42,8 +42,7 @@ static bool texts_product(struct expansion *x, struct texts *out, const struct t
 
 			if (len > PATH_MAX_BYTES)
 				return complain(x, NULL, "the pattern is longer than 4096 bytes");
-			if (!texts_add(x, &all,
-			               arena_fmt(x->scope->arena, "%s%s", out->v[i], tails->v[j])))
+			if (!texts_add(x, &all, arena_cat(x->scope->arena, out->v[i], tails->v[j])))
 				return false;
 		}
 	}
@@ -294,9 +293,8 @@ bool expand_is_path(const struct word *w)
 {
 	const char *t = w->text;
 
-	return t[0] == '/' || (t[0] == '~' && (!t[1] || t[1] == '/')) ||
-	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/')) ||
-	       (t[0] == '$' && t[1] == '{') || t[0] == '{';
+	return t[0] == '/' || t[0] == '~' || t[0] == '$' || t[0] == '{' ||
+	       (t[0] == '*' && t[1] == '*' && (!t[2] || t[2] == '/'));
 }
 
 static bool bad_part(struct expansion *x, struct slice part)
@@ -402,6 +400,6 @@ bool expand_path(struct scope *s, const struct word *w, bool other_home, struct 
 		rest = w->text + 7;
 	if (!rest)
 		return true;
-	other.text = arena_fmt(s->arena, "%s%s", home, rest);
+	other.text = arena_cat(s->arena, home, rest);
 	return expand_forms(s, &other, out);
 }

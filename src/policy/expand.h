@@ -46,7 +46,8 @@ bool expand_word(struct scope *s, const struct word *w, struct texts *out);
  * home of the user database where that differs. */
 bool expand_path(struct scope *s, const struct word *w, bool other_home, struct texts *out);
 
-/** expand_is_path: whether a word looks like the path of the grammar. */
+/** expand_is_path: whether a word begins like a path of the grammar, so that
+ * expand_path has the better message. */
 bool expand_is_path(const struct word *w);
 
 #endif

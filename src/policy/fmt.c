@@ -119,7 +119,7 @@ static bool begins_group(const struct lex_line *l, size_t i)
 	bool ruled = is_verdict(l, 0) || is_word(l, 0, "final") || is_word(l, 0, "secret");
 	const struct word *w = &l->words.v[i];
 
-	if (w->quoted || i < 2)
+	if (w->quoted || i < 2 || (i == 2 && is_word(l, 0, "secret")))
 		return false;
 	/* `when argv` is one beginning. */
 	if (is_word(l, i, "argv") && is_word(l, i - 1, "when"))

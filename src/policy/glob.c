@@ -161,8 +161,30 @@ static bool overlaps(struct slice a, struct slice b, bool fold)
 	return below.v[0];
 }
 
+/* A literal without its escapes. Returns false where it is too long. */
+static bool literal_bytes(struct slice g, char *out, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < g.n; i++) {
+		if (g.s[i] == '\\' && i + 1 < g.n)
+			i++;
+		if (*n == PARTS_MAX)
+			return false;
+		out[(*n)++] = g.s[i];
+	}
+	return true;
+}
+
 bool glob_overlaps(struct slice a, struct slice b)
 {
+	char bytes[PARTS_MAX];
+	size_t n;
+
+	/* Most are literal: a name against a pattern. */
+	if (glob_is_literal(a) && literal_bytes(a, bytes, &n))
+		return match(b, (struct slice){bytes, n}, false);
+	if (glob_is_literal(b) && literal_bytes(b, bytes, &n))
+		return match(a, (struct slice){bytes, n}, false);
 	return overlaps(a, b, false);
 }
 
@@ -183,7 +205,7 @@ bool glob_match_ignoring_case(struct slice glob, struct slice name)
 	return overlaps(glob, (struct slice){quoted, n}, true);
 }
 
-bool glob_covers(struct slice a, struct slice b)
+static bool covers(struct slice a, struct slice b)
 {
 	struct step sa[PARTS_MAX];
 	struct step sb[PARTS_MAX];
@@ -208,6 +230,16 @@ bool glob_covers(struct slice a, struct slice b)
 		below = now;
 	}
 	return below.v[0];
+}
+
+bool glob_covers(struct slice a, struct slice b)
+{
+	char bytes[PARTS_MAX];
+	size_t n;
+
+	if (glob_is_literal(b) && literal_bytes(b, bytes, &n))
+		return match(a, (struct slice){bytes, n}, false);
+	return !glob_is_literal(a) && covers(a, b);
 }
 
 char *glob_plain(struct arena *a, struct slice glob)
@@ -322,13 +354,26 @@ static bool parts_of(const char *pattern, struct parts *out)
 	return true;
 }
 
+bool path_differs(const char *a, const char *b)
+{
+	while (*a == *b && *a && *a != '*' && *a != '\\') {
+		a++;
+		b++;
+	}
+	if (*a == *b || *a == '*' || *b == '*' || *a == '\\' || *b == '\\')
+		return false;
+	/* One ends where the other goes on below: `/a` and `/a/` and all below
+	 * have /a in common. */
+	return !((!*a && *b == '/') || (!*b && *a == '/'));
+}
+
 bool path_covers(const char *a, const char *b)
 {
 	struct parts pa;
 	struct parts pb;
 	struct row below = {0};
 
-	if (!parts_of(a, &pa) || !parts_of(b, &pb))
+	if (path_differs(a, b) || !parts_of(a, &pa) || !parts_of(b, &pb))
 		return false;
 	for (size_t i = pa.n + 1; i-- > 0;) {
 		struct row now = {0};
@@ -354,6 +399,8 @@ bool path_overlaps(const char *a, const char *b)
 	struct parts pb;
 	struct row below = {0};
 
+	if (path_differs(a, b))
+		return false;
 	if (!parts_of(a, &pa) || !parts_of(b, &pb))
 		return true;
 	for (size_t i = pa.n + 1; i-- > 0;) {

@@ -55,6 +55,10 @@ bool path_part_next(const char **rest, struct slice *part);
 /** path_match: whether a canonical name matches. */
 bool path_match(const char *pattern, const char *name, bool ignore_case);
 
+/** path_differs: whether the literal beginnings of two patterns alone show that
+ * no name is matched by both; a quick look before the two below. */
+bool path_differs(const char *a, const char *b);
+
 /** path_covers, path_overlaps: as for globs. */
 bool path_covers(const char *a, const char *b);
 bool path_overlaps(const char *a, const char *b);

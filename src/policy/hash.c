@@ -34,6 +34,7 @@ static void text_grow(struct text_map *m, struct arena *a)
 		if (slot->value)
 			*text_find(&bigger, slot->s, slot->n, slot->hash) = *slot;
 	}
+	arena_release(a, m->slots, m->cap * sizeof *m->slots);
 	*m = bigger;
 }
 
@@ -79,6 +80,7 @@ static void pair_grow(struct pair_map *m, struct arena *a)
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
 			*pair_find(&bigger, m->slots[i].key) = m->slots[i];
+	arena_release(a, m->slots, m->cap * sizeof *m->slots);
 	*m = bigger;
 }
 

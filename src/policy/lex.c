@@ -49,7 +49,7 @@ int lex_check(const struct source *s, struct policy_report *r)
 
 	if (s->len_bytes > 4u << 20) {
 		report_error(r, (struct spot){.source = s}, NULL,
-		             "the text is longer than 4 MiB, the most that a policy may have");
+		             "the text is longer than 4 MiB, the most that it may be");
 		return -ERR_SYNTAX;
 	}
 	while (i < s->len_bytes) {

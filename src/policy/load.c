@@ -12,6 +12,8 @@
 #define FILES_MAX 256
 #define DEPTH_MAX 32
 #define TOTAL_MAX_BYTES ((size_t)16 << 20)
+/* From here on growing step by step would show. */
+#define MANY_LINES 1000
 
 /* Everything of one load; in one piece, so that it can be given up as one. */
 struct loading {
@@ -286,6 +288,8 @@ static void reserve(struct policy *p, const struct source *source)
 
 	for (size_t i = 0; i < source->len_bytes; i++)
 		lines += source->text[i] == '\n';
+	if (lines < MANY_LINES)
+		return;
 	p->rules.v = vec_reserve(a, p->rules.v, p->rules.n, &p->rules.cap, p->rules.n + lines,
 	                         sizeof *p->rules.v);
 	p->objects.v = vec_reserve(a, p->objects.v, p->objects.n, &p->objects.cap,
@@ -329,18 +333,22 @@ static void cannot_read(struct loading *l, struct spot at, const char *word, int
 {
 	static const struct {
 		int err;
-		const char *text;
+		const char *before, *after;
 	} texts[] = {
-		{-ERR_NOTFOUND, "there is no policy"},
-		{-ERR_PERM, "not permitted to read the policy"},
-		{-ERR_BOUND, "longer than 4 MiB, the most that a policy may have, is"},
+		{-ERR_NOTFOUND, "there is no policy", ""},
+		{-ERR_PERM, "not permitted to read the policy", ""},
+		{-ERR_BOUND, "the policy", " is longer than 4 MiB, the most that it may be"},
 	};
-	const char *text = "cannot read the policy";
+	const char *before = "cannot read the policy";
+	const char *after = "";
 
-	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		if (texts[i].err == err)
-			text = texts[i].text;
-	report_error(l->report, at, NULL, "%s \"%s\"", text, word);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		if (texts[i].err != err)
+			continue;
+		before = texts[i].before;
+		after = texts[i].after;
+	}
+	report_error(l->report, at, NULL, "%s \"%s\"%s", before, word, after);
 }
 
 static bool is_cycle(struct loading *l, const char *path, struct spot at)

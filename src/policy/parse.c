@@ -116,8 +116,9 @@ unsigned parse_classes(struct parser *p, const char **text, struct spot *at)
 
 		if (!one) {
 			report_error(p->report, part_spot(w, s, len),
-			             report_nearest(p->report, name, words_class),
-			             "unknown class \"%s\"", name);
+			             w->quoted ? "a class is not quoted"
+			                       : report_nearest(p->report, name, words_class),
+			             *name ? "unknown class \"%s\"" : "expected a class%s", name);
 			p->broken = true;
 			return 0;
 		}
@@ -388,6 +389,11 @@ static bool parse_header(struct parser *p)
 	if (!parse_accept(p, "wary")) {
 		parse_fail(p, "the first line of a policy is: wary 1",
 		           "expected \"wary 1\", the version of the language");
+		return false;
+	}
+	if (!parse_peek(p)) {
+		parse_fail(p, "the first line of a policy is: wary 1",
+		           "expected 1, the version of the language");
 		return false;
 	}
 	if (!parse_accept(p, "1")) {

@@ -36,7 +36,7 @@ static const char *one_path(struct making *m, const struct word *w)
 	if (!expand_path(m->c->scope, w, false, &texts))
 		return NULL;
 	if (texts.n != 1 || !path_is_literal(texts.v[0])) {
-		refuse(m, w, "an expectation is about one name, without wildcards");
+		refuse(m, w, "expected one name, without wildcards");
 		return NULL;
 	}
 	return glob_plain(m->arena, slice_of(texts.v[0]));
@@ -49,7 +49,7 @@ static const char *one_text(struct making *m, const struct word *w)
 	if (!expand_word(m->c->scope, w, &texts))
 		return NULL;
 	if (texts.n != 1 || !glob_is_literal(slice_of(texts.v[0]))) {
-		refuse(m, w, "an expectation is about one name, without wildcards");
+		refuse(m, w, "expected one name, without wildcards");
 		return NULL;
 	}
 	return glob_plain(m->arena, slice_of(texts.v[0]));
@@ -119,7 +119,7 @@ static bool inet_object(struct making *m, const struct word *w, struct addr_patt
 		return false;
 	if (p->form == FORM_ANY || p->form == FORM_BELOW ||
 	    (p->form == FORM_RANGE && p->range.bits != (p->range.is_v6 ? 128 : 32)))
-		return refuse(m, w, "an expectation is about one address");
+		return refuse(m, w, "expected one address");
 	if (p->form == FORM_SET && p->set == SET_DELEGATES)
 		return delegate_example(m);
 	example_address(a, p);
@@ -127,7 +127,7 @@ static bool inet_object(struct making *m, const struct word *w, struct addr_patt
 	if (p->form == FORM_HOST)
 		a->hosts = one_host(m, p->text);
 	if (p->ports.n && p->ports.v[0].first != p->ports.v[0].last)
-		return refuse(m, w, "an expectation is about one port");
+		return refuse(m, w, "expected one port");
 	a->proto = p->proto == PROTO_ANY ? PROTO_TCP : p->proto;
 	a->port = p->ports.n ? p->ports.v[0].first : 443;
 	return true;
@@ -145,7 +145,7 @@ static bool address_object(struct making *m)
 	if (!expand_word(m->c->scope, w, &texts))
 		return false;
 	if (texts.n != 1)
-		return refuse(m, w, "an expectation is about one address");
+		return refuse(m, w, "expected one address");
 	m->facts->object = glob_plain(m->arena, slice_of(texts.v[0]));
 	if (!address_parse(&place, texts.v[0], &p))
 		return false;
@@ -174,7 +174,7 @@ static bool host_object(struct making *m)
 	if (!text || !address_parse_host(&place, text, &p))
 		return false;
 	if (p.form != FORM_HOST)
-		return refuse(m, w, "an expectation is about one name, without wildcards");
+		return refuse(m, w, "expected one name, without wildcards");
 	m->facts->object = p.text;
 	return true;
 }
@@ -302,7 +302,7 @@ static bool make_named(struct making *m)
 	if (!text || !address_parse_host(&place, text, &p))
 		return false;
 	if (p.form != FORM_HOST)
-		return refuse(m, w, "an expectation is about one name, without wildcards");
+		return refuse(m, w, "expected one name, without wildcards");
 	m->facts->addr.hosts = one_host(m, p.text);
 	return true;
 }

@@ -7,18 +7,16 @@
 
 #define LINKS_MAX 40
 #define LIST_MAX_NAMES 512
+/* So many names of a folder are looked up one by one. */
+#define LIST_AFTER 3
 #define PATH_MAX_BYTES 8192
 
 void resolver_begin(struct resolver *r, struct arena *a, const struct policy_world *world)
 {
-	static const char *const names[] = {"HOME", "CONFIG", "CACHE", "PROJECT"};
-
 	*r = (struct resolver){.world = world, .arena = a};
 	*vec_push(a, &r->looked) = (struct looked){0};
-	if (!world->list || !world->variable)
-		return;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		r->folders[i] = world->variable(world->ctx, names[i]);
+	*vec_push(a, &r->listed) = (struct listed){0};
+	*vec_push(a, &r->resolved) = (struct resolved){0};
 }
 
 static uint32_t remember(struct resolver *r, const char *path, struct looked l)
@@ -45,60 +43,62 @@ static struct looked ask_world(struct resolver *r, const char *path)
 	return l;
 }
 
-/* Learns all names of a folder that is worth it. */
-static void list_folder(struct resolver *r, const char *folder)
+/* The folder of a path, with its name's beginning. */
+static struct listed *folder_of(struct resolver *r, const char *path, const char **name)
 {
-	static const char marks[] = {'l', 'd', 'o'};
-	static const enum policy_kind kinds[] = {POLICY_LINK, POLICY_FOLDER, POLICY_OTHER};
-	char *all = arena_adopt(r->arena, r->world->list(r->world->ctx, folder, LIST_MAX_NAMES));
-	uint32_t *known;
+	size_t len = (size_t)(strrchr(path, '/') - path);
+	uint32_t i = text_map_get(&r->folders, path, len);
 
-	known = text_map_at(&r->listed, r->arena, arena_str(r->arena, folder), strlen(folder));
-	*known = all ? 2 : 1;
-	for (const char *s = all; s && *s; s += strlen(s) + 1) {
-		char *path = arena_fmt(r->arena, "%s/%s", folder, s + 1);
-
-		for (size_t i = 0; i < sizeof marks; i++)
-			if (*s == marks[i] && !text_map_get(&r->names, path, strlen(path)))
-				remember(r, path, (struct looked){.kind = kinds[i]});
+	*name = path + len + 1;
+	if (!i) {
+		*vec_push(r->arena, &r->listed) = (struct listed){0};
+		i = (uint32_t)(r->listed.n - 1);
+		*text_map_at(&r->folders, r->arena, arena_bytes(r->arena, path, len), len) = i;
 	}
+	return &r->listed.v[i];
 }
 
-/* Whether the folder of a path is one that was listed whole. */
-static bool is_listed(struct resolver *r, const char *path)
+/* Once several names of a folder have been asked for, all are learned. */
+static void list_folder(struct resolver *r, struct listed *f, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	size_t len = (size_t)(slash - path);
-	uint32_t known;
+	size_t len = (size_t)(strrchr(path, '/') - path);
+	const char *folder = len ? arena_bytes(r->arena, path, len) : "/";
 
-	for (size_t i = 0; i < sizeof r->folders / sizeof r->folders[0]; i++) {
-		const char *f = r->folders[i];
+	if (f->done || !r->world->list || ++f->asked <= LIST_AFTER)
+		return;
+	f->done = true;
+	f->names = arena_adopt(r->arena, r->world->list(r->world->ctx, folder, LIST_MAX_NAMES));
+}
 
-		if (!f || strlen(f) != len || memcmp(f, path, len) != 0)
+static enum policy_kind kind_in_list(const char *names, const char *name)
+{
+	for (; *names; names += strlen(names) + 1) {
+		if (strcmp(names + 1, name) != 0)
 			continue;
-		known = text_map_get(&r->listed, path, len);
-		if (!known) {
-			list_folder(r, f);
-			known = text_map_get(&r->listed, path, len);
-		}
-		return known == 2;
+		return *names == 'l' ? POLICY_LINK : *names == 'd' ? POLICY_FOLDER : POLICY_OTHER;
 	}
-	return false;
+	return POLICY_ABSENT;
 }
 
 /* What is at a path whose folders are no links. */
 static struct looked *look(struct resolver *r, const char *path)
 {
-	bool listed = is_listed(r, path);
 	uint32_t i = text_map_get(&r->names, path, strlen(path));
+	struct looked fresh = {0};
+	struct listed *folder;
+	const char *name;
 
-	if (!i && listed)
-		i = remember(r, path, (struct looked){.kind = POLICY_ABSENT});
-	else if (!i)
-		i = remember(r, path, ask_world(r, path));
+	if (i)
+		return &r->looked.v[i];
+	folder = folder_of(r, path, &name);
+	list_folder(r, folder, path);
+	if (folder->names)
+		fresh.kind = kind_in_list(folder->names, name);
 	/* A listing tells that it is a link, and not whereto. */
-	if (r->looked.v[i].kind == POLICY_LINK && !r->looked.v[i].target)
-		r->looked.v[i] = ask_world(r, path);
+	if (!folder->names || fresh.kind == POLICY_LINK)
+		fresh = ask_world(r, path);
+	/* Only then: the array may have moved. */
+	i = remember(r, path, fresh);
 	return &r->looked.v[i];
 }
 
@@ -119,12 +119,13 @@ static const char *canonical_by_world(struct resolver *r, const char *path, stru
 	return canon;
 }
 
+/* The long way, through links. */
 struct walk {
 	char out[PATH_MAX_BYTES];
 	size_t n;
 	const char *rest;
 	unsigned links;
-	bool absent; /* nothing exists from here on */
+	bool bottom; /* nothing exists from here on */
 };
 
 static void walk_up(struct walk *w)
@@ -135,9 +136,20 @@ static void walk_up(struct walk *w)
 		w->n--;
 }
 
+/* Whether names below a path are looked up at all. */
+static bool is_bottom(const struct looked *l)
+{
+	return l->kind == POLICY_ABSENT || l->kind == POLICY_OTHER;
+}
+
+/* Its links mean something else for everyone. */
+static bool is_proc(const char *path)
+{
+	return strcmp(path, "/proc") == 0;
+}
+
 /* One part; false where the path cannot be walked. */
-static bool walk_part(struct resolver *r, struct walk *w, struct slice part, bool follow,
-                      struct links *links)
+static bool walk_part(struct resolver *r, struct walk *w, struct slice part, struct links *links)
 {
 	struct looked *l;
 
@@ -153,12 +165,11 @@ static bool walk_part(struct resolver *r, struct walk *w, struct slice part, boo
 	memcpy(w->out + w->n + 1, part.s, part.n);
 	w->n += part.n + 1;
 	w->out[w->n] = '\0';
-	if (w->absent || !follow || strcmp(w->out, "/proc") == 0) {
-		w->absent |= follow;
+	w->bottom |= is_proc(w->out);
+	if (w->bottom)
 		return true;
-	}
 	l = look(r, w->out);
-	w->absent = l->kind == POLICY_ABSENT;
+	w->bottom = is_bottom(l);
 	if (l->kind != POLICY_LINK)
 		return true;
 	if (++w->links > LINKS_MAX)
@@ -172,16 +183,16 @@ static bool walk_part(struct resolver *r, struct walk *w, struct slice part, boo
 	return true;
 }
 
-const char *resolve_path(struct resolver *r, const char *path, bool follow_last,
-                         struct links *links)
+static struct resolved walk_path(struct resolver *r, const char *path)
 {
-	struct walk w = {.rest = path};
+	struct resolved out = {.canon = path};
+	struct walk w; /* its name is large: not cleared */
 
-	if (!r->world->look)
-		return follow_last ? canonical_by_world(r, path, links) : path;
+	w.n = w.links = 0;
+	w.bottom = false;
+	w.rest = path;
 	for (;;) {
 		struct slice part;
-		bool last;
 
 		w.rest += strspn(w.rest, "/");
 		part.s = w.rest;
@@ -189,11 +200,56 @@ const char *resolve_path(struct resolver *r, const char *path, bool follow_last,
 		if (!part.n)
 			break;
 		w.rest += part.n;
-		last = w.rest[strspn(w.rest, "/")] == '\0';
-		if (!walk_part(r, &w, part, follow_last || !last, links))
-			return path;
+		if (!walk_part(r, &w, part, &out.links))
+			return out;
 	}
-	return w.n ? arena_bytes(r->arena, w.out, w.n) : "/";
+	out.canon = arena_bytes(r->arena, w.out, w.n);
+	out.bottom = w.bottom;
+	return out;
+}
+
+/* The first @len bytes of a path. */
+static struct resolved resolve_whole(struct resolver *r, const char *path, size_t len)
+{
+	struct resolved out = {.canon = ""};
+	uint32_t i = text_map_get(&r->paths, path, len);
+	const struct looked *l;
+	size_t up = len;
+	char *kept;
+
+	if (i || !len)
+		return i ? r->resolved.v[i] : out;
+	while (up && path[up - 1] != '/')
+		up--;
+	kept = arena_bytes(r->arena, path, len);
+	out = resolve_whole(r, path, up ? up - 1 : 0);
+	out.canon = arena_cat(r->arena, out.canon, kept + (up ? up - 1 : 0));
+	out.bottom |= is_proc(out.canon);
+	if (!out.bottom) {
+		l = look(r, out.canon);
+		out.bottom = is_bottom(l);
+		if (l->kind == POLICY_LINK)
+			out = walk_path(r, kept);
+	}
+	*vec_push(r->arena, &r->resolved) = out;
+	*text_map_at(&r->paths, r->arena, kept, len) = (uint32_t)(r->resolved.n - 1);
+	return out;
+}
+
+const char *resolve_path(struct resolver *r, const char *path, bool follow_last,
+                         struct links *links)
+{
+	const char *last = strrchr(path, '/');
+	struct resolved out;
+
+	if (!r->world->look)
+		return follow_last ? canonical_by_world(r, path, links) : path;
+	out = resolve_whole(r, path, follow_last ? strlen(path) : (size_t)(last - path));
+	for (size_t i = 0; i < out.links.n; i++)
+		*vec_push(r->arena, links) = out.links.v[i];
+	if (follow_last)
+		return *out.canon ? out.canon : "/";
+	return *out.canon || last[1] ? arena_cat(r->arena, out.canon, last) : "/";
 }
 
 bool resolve_identity(struct resolver *r, const char *path, uint64_t *dev, uint64_t *ino)
@@ -202,7 +258,7 @@ bool resolve_identity(struct resolver *r, const char *path, uint64_t *dev, uint6
 
 	if (!r->world->look)
 		return r->world->identity && r->world->identity(r->world->ctx, path, dev, ino);
-	if (strcmp(path, "/") == 0)
+	if (strcmp(path, "/") == 0 || text_starts(path, "/proc/"))
 		return false;
 	l = look(r, path);
 	if (l->kind == POLICY_ABSENT || l->kind == POLICY_FOLDER)

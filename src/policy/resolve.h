@@ -12,20 +12,36 @@ struct looked {
 	uint64_t dev, ino;
 };
 
-/* Remembers every answer of the world, so that each name is asked once. */
-struct resolver {
-	const struct policy_world *world;
-	struct arena *arena;
-	struct text_map names;     /* to an index in looked */
-	VEC(struct looked) looked; /* [0] unused */
-	struct text_map listed;    /* folders whose names are all known */
-	const char *folders[4];    /* those worth listing, or NULL */
-};
-
 /* Canonical names of the links passed. */
 struct links {
 	const char **v;
 	size_t n, cap;
+};
+
+/* What a path leads to. */
+struct resolved {
+	const char *canon; /* "": the root */
+	struct links links;
+	bool bottom; /* nothing is below it, as far as is known */
+};
+
+/* A folder of which names were asked for. */
+struct listed {
+	unsigned asked;
+	bool done;         /* it was tried to list it */
+	const char *names; /* as world.list gave them, or NULL */
+};
+
+/* Remembers every answer of the world, so that each name is asked once. */
+struct resolver {
+	const struct policy_world *world;
+	struct arena *arena;
+	struct text_map names;         /* to an index in looked */
+	VEC(struct looked) looked;     /* [0] unused */
+	struct text_map folders;       /* to an index in listed */
+	VEC(struct listed) listed;     /* [0] unused */
+	struct text_map paths;         /* to an index in resolved */
+	VEC(struct resolved) resolved; /* [0] unused */
 };
 
 void resolver_begin(struct resolver *r, struct arena *a, const struct policy_world *world);

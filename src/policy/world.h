@@ -80,7 +80,7 @@ struct policy_world {
 	 * one call: "lNAME\0" for a link, "dNAME\0" for a folder, "oNAME\0" for
 	 * else, then "\0"; memory of the callee (free(3)).  NULL where that
 	 * cannot be told or there are more than @max_names: then look() is
-	 * asked for each.  Asked only for HOME, CONFIG, CACHE and PROJECT. */
+	 * asked for each.  Asked once for a folder of which several are named. */
 	char *(*list)(void *ctx, const char *path, size_t max_names);
 
 	/* Only where look is NULL: the canonical form of an existing path's

@@ -41,74 +41,89 @@ bool policy_may_write(const struct policy *p, const char *path)
 	return false;
 }
 
-/* What a rule does to all names of a pattern. */
-enum grip { GRIP_NONE, GRIP_SOME, GRIP_ALL };
+/* One rule that speaks of some name of a pattern. */
+struct grip {
+	const struct rule *rule;
+	bool all; /* of every name, whatever else is known */
+};
 
-static enum grip grip_of(const struct policy *p, const struct rule *r, const char *pattern)
+/* In the order of the rules. */
+struct grips {
+	struct grip v[256];
+	size_t n;
+	bool overflow; /* true in doubt */
+};
+
+static bool is_changing(const struct rule *r)
 {
-	enum grip best = GRIP_NONE;
+	for (size_t i = 0; i < CHANGING; i++)
+		if (r->classes & CLASS_BIT(changing[i]))
+			return true;
+	return false;
+}
 
-	for (uint32_t i = 0; i < r->objects_n; i++) {
-		const struct object *o = &p->objects.v[r->objects + i];
-
-		if (o->dead)
-			continue;
-		if (o->form == OBJECT_ALL ||
-		    (o->form == OBJECT_PATH && path_covers(o->pattern, pattern)))
-			best = GRIP_ALL;
-		else if (o->form == OBJECT_PATH && best == GRIP_NONE &&
-		         path_overlaps(o->pattern, pattern))
-			best = GRIP_SOME;
+static void grip_add(struct grips *g, const struct rule *r, bool all)
+{
+	if (g->n && g->v[g->n - 1].rule == r) {
+		g->v[g->n - 1].all |= all;
+	} else if (g->n == sizeof g->v / sizeof g->v[0]) {
+		g->overflow = true;
+	} else {
+		g->v[g->n++] = (struct grip){.rule = r, .all = all};
 	}
-	/* With a condition it may hold or not. */
-	return best == GRIP_ALL && r->conds_n ? GRIP_SOME : best;
+}
+
+/* All rules that speak of a pattern's names: objects lie in their order. */
+static void grips_find(const struct policy *p, const char *pattern, struct grips *g)
+{
+	g->n = 0;
+	g->overflow = false;
+	for (uint32_t i = 1; i < p->objects.n; i++) {
+		const struct object *o = &p->objects.v[i];
+		const struct rule *r = &p->rules.v[o->rule];
+
+		if (o->dead || !is_changing(r))
+			continue;
+		if (o->form == OBJECT_ALL)
+			grip_add(g, r, !r->conds_n);
+		else if (o->form == OBJECT_PATH && path_overlaps(o->pattern, pattern))
+			grip_add(g, r, !r->conds_n && path_covers(o->pattern, pattern));
+	}
 }
 
 /* One rule's part in whether a layer may allow: 1 it may, 0 not settled, -1
  * not any more. */
-static int step(const struct policy *p, const struct rule *r, const char *pattern)
+static int step(const struct grip *g, enum layer layer, enum policy_class class, bool is_final)
 {
-	enum grip grip = grip_of(p, r, pattern);
-
-	if (grip == GRIP_NONE)
+	if (g->rule->layer != layer || !(g->rule->classes & CLASS_BIT(class)) ||
+	    g->rule->is_final != is_final)
 		return 0;
-	if (r->answer == ANSWER_ALLOW)
+	if (g->rule->answer == ANSWER_ALLOW)
 		return 1;
-	return grip == GRIP_ALL ? -1 : 0;
+	return g->all ? -1 : 0;
 }
 
-static bool layer_may(const struct policy *p, enum layer layer, enum policy_class class,
-                      const char *pattern)
+static bool layer_may(const struct policy *p, const struct grips *g, enum layer layer,
+                      enum policy_class class)
 {
 	int default_answer = p->defaults[layer][class].answer;
+	int settled = 0;
 
-	for (uint32_t i = 1; i < p->rules.n; i++) {
-		const struct rule *r = &p->rules.v[i];
-		int settled;
-
-		if (r->layer != layer || !(r->classes & CLASS_BIT(class)) || !r->is_final)
-			continue;
-		settled = step(p, r, pattern);
-		if (settled)
-			return settled > 0;
-	}
-	for (uint32_t i = (uint32_t)p->rules.n; i-- > 1;) {
-		const struct rule *r = &p->rules.v[i];
-		int settled;
-
-		if (r->layer != layer || !(r->classes & CLASS_BIT(class)) || r->is_final)
-			continue;
-		settled = step(p, r, pattern);
-		if (settled)
-			return settled > 0;
-	}
-	return !p->present[layer] || default_answer < 0 || default_answer == ANSWER_ALLOW;
+	for (size_t i = 0; i < g->n && !settled; i++)
+		settled = step(&g->v[i], layer, class, true);
+	for (size_t i = g->n; i-- > 0 && !settled;)
+		settled = step(&g->v[i], layer, class, false);
+	if (settled)
+		return settled > 0;
+	return default_answer < 0 || default_answer == ANSWER_ALLOW;
 }
 
-static bool all_layers_may(const struct policy *p, enum policy_class class, const char *pattern)
+static bool all_layers_may(const struct policy *p, const struct grips *g, enum policy_class class)
 {
+	if (g->overflow)
+		return true;
 	for (int layer = LAYER_FLOOR; layer <= LAYER_TEXT; layer++)
-		if (!layer_may(p, (enum layer)layer, class, pattern))
+		if (p->present[layer] && !layer_may(p, g, (enum layer)layer, class))
 			return false;
 	return true;
 }
@@ -117,9 +132,11 @@ bool writable_pattern(const struct policy *p, const char *pattern)
 {
 	char way[8192];
 	size_t len = path_literal_len(pattern);
+	struct grips g;
 
+	grips_find(p, pattern, &g);
 	for (size_t i = 0; i < CHANGING; i++)
-		if (all_layers_may(p, changing[i], pattern))
+		if (all_layers_may(p, &g, changing[i]))
 			return true;
 	if (!len)
 		return false;
@@ -130,7 +147,8 @@ bool writable_pattern(const struct policy *p, const char *pattern)
 	way[len] = '\0';
 	for (char *slash = way + len; slash && slash != way; slash = strrchr(way, '/')) {
 		*slash = '\0';
-		if (all_layers_may(p, CLASS_DELETE, way))
+		grips_find(p, way, &g);
+		if (all_layers_may(p, &g, CLASS_DELETE))
 			return true;
 	}
 	return false;

@@ -48,7 +48,10 @@ dev_t caller_tty(pid_t tid);
 dev_t caller_parse_tty(const char *stat_text);
 
 /** caller_fsize_limit: the soft RLIMIT_FSIZE of the caller's process, in bytes;
- * UINT64_MAX: none. Returns 0 or -ERR_GONE. */
+ * UINT64_MAX: none. Returns 0, -ERR_GONE or -ERR_FORMAT. */
 must_check int caller_fsize_limit(pid_t tid, uint64_t *limit_bytes);
+
+/** caller_parse_fsize: that of /proc/TID/limits, for tests. */
+must_check int caller_parse_fsize(const char *limits_text, uint64_t *limit_bytes);
 
 #endif

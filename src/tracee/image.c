@@ -87,8 +87,13 @@ bool image_parse_script(const void *bytes, size_t len_bytes, struct image *out)
 
 /* ---- ELF -------------------------------------------------------------- */
 
+/* What is read at once: the headers of nearly every image are in it. */
+#define HEAD_BYTES 2048
+
 struct elf {
 	const struct image_source *from;
+	const char *begin; /* the file's first begin_bytes */
+	size_t begin_bytes;
 	Elf64_Ehdr head;
 	uint64_t dynamic_at, dynamic_bytes;
 	bool has_dynamic;
@@ -96,6 +101,10 @@ struct elf {
 
 static bool read_all(const struct elf *e, void *out, size_t n, uint64_t at)
 {
+	if (at < e->begin_bytes && n <= e->begin_bytes - at) {
+		memcpy(out, e->begin + at, n);
+		return true;
+	}
 	return e->from->read_at(e->from->ctx, out, n, at) == (ssize_t)n;
 }
 
@@ -137,19 +146,20 @@ static bool names_loader(const struct elf *e)
 	uint64_t strings = 0;
 	uint64_t at;
 	char soname[64] = "";
+	Elf64_Dyn list[64]; /* a loader's own is short */
 	ssize_t n;
 
 	if (!e->has_dynamic)
 		return false;
-	for (uint64_t i = 0; i < e->dynamic_bytes / sizeof(Elf64_Dyn) && i < 256; i++) {
-		Elf64_Dyn d;
-
-		if (!read_all(e, &d, sizeof d, e->dynamic_at + i * sizeof d) || d.d_tag == DT_NULL)
-			break;
-		if (d.d_tag == DT_SONAME)
-			name = d.d_un.d_val;
-		if (d.d_tag == DT_STRTAB)
-			strings = d.d_un.d_ptr;
+	n = e->from->read_at(e->from->ctx, list,
+	                     e->dynamic_bytes < sizeof list ? (size_t)e->dynamic_bytes
+	                                                    : sizeof list,
+	                     e->dynamic_at);
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof list[0] && list[i].d_tag != DT_NULL; i++) {
+		if (list[i].d_tag == DT_SONAME)
+			name = list[i].d_un.d_val;
+		if (list[i].d_tag == DT_STRTAB)
+			strings = list[i].d_un.d_ptr;
 	}
 	if (!strings || __builtin_add_overflow(strings, name, &at) || !file_offset(e, at, &at))
 		return false;
@@ -197,9 +207,9 @@ static enum image_kind parse_elf(struct elf *e, struct image *out)
 
 int image_parse(const struct image_source *from, struct image *out)
 {
-	struct elf e = {.from = from};
-	char head[IMAGE_SCRIPT_BYTES] = {0};
+	char head[HEAD_BYTES] = {0};
 	ssize_t n = from->read_at(from->ctx, head, sizeof head, 0);
+	struct elf e = {.from = from, .begin = head, .begin_bytes = n > 0 ? (size_t)n : 0};
 
 	if (n < 0)
 		return -ERR_SYS;

@@ -244,23 +244,30 @@ static void thread_add(struct lineage *l, pid_t tid, pid_t tgid, int *pidfd)
 struct unseen {
 	pid_t tid;
 	struct procfs_ids ids;
-	uint64_t start_ticks;
+	uint64_t start_ticks;   /* 0: not read */
 	int thread_fd, proc_fd; /* owned */
 	struct lineage_print print;
 };
 
-static const struct lineage_entry *proc_image(const struct proc *p, const struct unseen *child)
+/* Reads when it started; false where it has left meanwhile. */
+static bool know_start(struct unseen *u)
+{
+	return u->start_ticks != 0 || (procfs_start(u->ids.tgid, &u->start_ticks) == 0 &&
+	                               (u->proc_fd < 0 || still_running(u->proc_fd)));
+}
+
+static const struct lineage_entry *proc_image(const struct proc *p, struct unseen *child)
 {
 	const struct lineage_print *print = &child->print;
 
 	if (entry_same_print(&p->now->print, print))
 		return p->now;
-	/* Born after the last exec: of that image, whatever its addresses. */
-	if (p->now->exec_ticks && child->start_ticks > p->now->exec_ticks)
-		return p->now;
 	for (unsigned i = 0; i < HISTORY; i++)
 		if (p->earlier[i] && entry_same_print(&p->earlier[i]->print, print))
 			return p->earlier[i];
+	/* Born after the last exec: of that image, whatever its addresses. */
+	if (p->now->exec_ticks && know_start(child) && child->start_ticks > p->now->exec_ticks)
+		return p->now;
 	return NULL;
 }
 
@@ -298,13 +305,15 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	u->proc_fd = pidfd_of(tid, 0); /* fails for who is not a leader */
 	if (u->proc_fd < 0)
 		u->thread_fd = pidfd_of(tid, PIDFD_THREAD);
-	if (procfs_ids(tid, &u->ids) != 0)
+	if ((u->proc_fd >= 0 ? procfs_ids_of(u->proc_fd, tid, &u->ids)
+	                     : procfs_ids(tid, &u->ids)) != 0)
 		return -ERR_GONE;
 	if (u->ids.tgid != tid) {
 		fd_drop(&u->proc_fd);
 		u->proc_fd = pidfd_of(u->ids.tgid, 0);
 	}
-	if (procfs_start(u->ids.tgid, &u->start_ticks) != 0)
+	/* Without a descriptor the start time tells it. */
+	if (u->proc_fd < 0 && !know_start(u))
 		return -ERR_GONE;
 	if (procfs_auxv(u->ids.tgid, auxv, &n) == 0)
 		lineage_print_of(auxv, n, &u->print);
@@ -320,8 +329,7 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
                                           pid_t *tgid);
 
 /* With a reference; never NULL. */
-static const struct lineage_entry *inherited(struct lineage *l, const struct unseen *u,
-                                             unsigned climb)
+static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u, unsigned climb)
 {
 	const struct lineage_entry *found = NULL;
 	struct procfs_ids again;
@@ -456,18 +464,17 @@ static uint64_t ticks_now(void)
 /* What a process runs from now on.  Takes the reference of @e. */
 static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
 {
-	auto_fd pidfd = pidfd_of(tgid, 0);
 	struct proc *p;
 
-	if (procfs_start(tgid, &e->start_ticks) != 0) {
-		entry_put(e);
-		return -ERR_GONE;
-	}
 	e->exec_ticks = ticks_now();
 	pthread_mutex_lock(&l->lock);
 	p = proc_find(l, tgid);
 	if (!p) {
-		p = proc_add(l, tgid, e->start_ticks, &pidfd, e);
+		auto_fd pidfd = pidfd_of(tgid, 0);
+		uint64_t ticks = 0;
+
+		if (procfs_start(tgid, &ticks) == 0)
+			p = proc_add(l, tgid, ticks, &pidfd, e);
 	} else {
 		const struct lineage_entry **slot = &p->earlier[p->earlier_n++ % HISTORY];
 

@@ -41,8 +41,7 @@ struct lineage_print {
 /* One image that a process ran; immutable once published; reference counted. */
 struct lineage_entry {
 	pid_t tgid;
-	uint64_t start_ticks;         /* field 22 of /proc/PID/stat */
-	uint64_t exec_ticks;          /* when it was loaded, on the same clock */
+	uint64_t exec_ticks; /* when it was loaded, in ticks of field 22 of /proc/PID/stat */
 	struct facts_program program; /* strings owned by the entry */
 	const char *const *under;     /* earlier images, nearest first */
 	bool known;                   /* false: lineage could not be told */

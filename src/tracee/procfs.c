@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 ssize_t procfs_read(const char *path, char *out, size_t cap_bytes)
@@ -61,6 +62,28 @@ int procfs_ids(pid_t tid, struct procfs_ids *out)
 		return -ERR_GONE;
 	out->tgid = (pid_t)tgid;
 	out->ppid = (pid_t)ppid;
+	return 0;
+}
+
+/* As in linux/pidfd.h of 6.13, which older headers lack. */
+struct pidfd_answer {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t exit_code;
+};
+#define PIDFD_ASK _IOWR(0xff, 11, struct pidfd_answer)
+#define PIDFD_HAS_PID 1u
+
+int procfs_ids_of(int pidfd, pid_t tgid, struct procfs_ids *out)
+{
+	struct pidfd_answer a = {.mask = PIDFD_HAS_PID};
+
+	if (ioctl(pidfd, PIDFD_ASK, &a) != 0)
+		return errno == ESRCH ? -ERR_GONE : procfs_ids(tgid, out);
+	if (!(a.mask & PIDFD_HAS_PID) || a.tgid == 0)
+		return procfs_ids(tgid, out);
+	out->tgid = (pid_t)a.tgid;
+	out->ppid = (pid_t)a.ppid;
 	return 0;
 }
 

@@ -22,6 +22,10 @@ struct procfs_ids {
  * Returns 0, -ERR_GONE, or -ERR_SYS where /proc cannot be read. */
 must_check int procfs_ids(pid_t tid, struct procfs_ids *out);
 
+/** procfs_ids_of: the same of a process by its pidfd, without /proc where the
+ * kernel can (6.13). */
+must_check int procfs_ids_of(int pidfd, pid_t tgid, struct procfs_ids *out);
+
 /** procfs_start: when a process started, in clock ticks since boot.
  * Returns 0, -ERR_GONE or -ERR_FORMAT. */
 must_check int procfs_start(pid_t tgid, uint64_t *ticks);

@@ -41,7 +41,8 @@ struct guardian {
  * Signals: what wary gets by itself and must forward comes as GUARDIAN_FORWARD.
  * The guardian is in the same process group: where it got the same signal from
  * the same sender itself a moment ago, the sender meant the group, and COMMAND
- * has it already.
+ * has it already.  A hangup of the terminal is told to the session's leader
+ * alone, which may be wary: that is forwarded.
  * Does not return; ends with 0 when the tree has ended. */
 _Noreturn void guardian_run(const struct guardian *g);
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["SRC"], "tests/lib"))
-from wary_test import TMP, caller, finish, native, note, ok, same, wary
+from wary_test import (TMP, WARY, Terminal, caller, finish, native, note, ok, policy, same,
+                       wary)
 
 PROGRAMS = ["same_open", "same_names", "same_attr", "same_proc", "same_owner", "same_wait"]
 # A rule that speaks of stat, and never matches.
@@ -47,4 +48,19 @@ for name in PROGRAMS:
     compare(name, want, got, "under wary")
     got = lines(wary(program, cwd=fresh(), options=["-q"], rules=STAT), name + " with stat")
     compare(name, want, got, "with stat trapped")
+
+
+def on_terminal(argv):
+    """What a program on a terminal of its own prints, without the numbers of
+    terminals."""
+    terminal = Terminal([str(a) for a in argv], cwd=fresh())
+    status = terminal.end()
+    ok(status == 0, f"on a terminal: {pathlib.Path(argv[0]).name} ends with {status}")
+    return terminal.seen.decode().replace("\r", "").splitlines()
+
+
+program = caller("e2e/same_tty")
+want = on_terminal([program])
+got = on_terminal([WARY, "-q", "-p", policy(), "--", program])
+compare("same_tty", want, got, "under wary")
 finish()

@@ -112,6 +112,7 @@ static void as_somebody(void)
 {
 	gid_t groups[] = {GROUP};
 	const struct timespec then[2] = {{1, 0}, {1, 0}};
+	int fd;
 
 	if (setgroups(1, groups) != 0 || setresgid(SOMEBODY, SOMEBODY, SOMEBODY) != 0 ||
 	    setresuid(SOMEBODY, SOMEBODY, SOMEBODY) != 0)
@@ -128,6 +129,15 @@ static void as_somebody(void)
 	say_open("root's for root", open("open/root", O_RDONLY));
 	say_open("emptying what the group may write", open("open/setid", O_WRONLY | O_TRUNC));
 	say_what("open/setid");
+	fd = open("open/made", O_RDONLY);
+	say("fchmod by number", fchmod(fd, 0640));
+	say("fchown by number", fchown(fd, SOMEBODY, GROUP));
+	say("times by number", futimens(fd, then));
+	close(fd);
+	fd = open("open/group", O_RDONLY);
+	say("fchmod of root's by number", fchmod(fd, 0640));
+	close(fd);
+	say("truncate of one's own", truncate("open/made", 10));
 	say("access of root's", access("open/root", R_OK));
 	say("truncate of root's", truncate("open/root", 0));
 	say("setxattr of root's", setxattr("open/root", "user.x", "1", 1, 0));

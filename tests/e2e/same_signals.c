@@ -114,6 +114,8 @@ static void to_self(void)
 
 static void to_child(void)
 {
+	char folder[32];
+	int proc;
 	int hold;
 	pid_t pid = child(&hold);
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -123,6 +125,12 @@ static void to_child(void)
 	say("tgkill, another process' thread", syscall(SYS_tgkill, getpid(), pid, 0));
 	say("tgkill 0 to a child", syscall(SYS_tgkill, pid, pid, 0));
 	say("pidfd_send_signal 0", syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0));
+	snprintf(folder, sizeof folder, "/proc/%d", pid);
+	proc = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	say("pidfd_send_signal by a folder", syscall(SYS_pidfd_send_signal, proc, 0, NULL, 0));
+	close(proc);
+	say("prlimit of -1", prlimit(-1, RLIMIT_NOFILE, NULL, NULL));
+	say("sched_setscheduler of -1", sched_setscheduler(-1, SCHED_OTHER, NULL));
 	say("pidfd_send_signal, odd flags",
 	    syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 1u << 30));
 	say("pidfd_send_signal, no descriptor", syscall(SYS_pidfd_send_signal, -1, 0, NULL, 0));

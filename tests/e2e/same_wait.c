@@ -153,6 +153,46 @@ static void leases(void)
 	close(fd);
 }
 
+static int leased_fd;
+
+static void give_up(int number)
+{
+	(void)number;
+	fcntl(leased_fd, F_SETLEASE, F_UNLCK);
+}
+
+/* Holds a lease until it is asked for. */
+static void hold_lease(int ready)
+{
+	struct sigaction sa = {.sa_handler = give_up};
+
+	leased_fd = open("leased", O_RDONLY);
+	sigaction(SIGIO, &sa, NULL);
+	if (fcntl(leased_fd, F_SETLEASE, F_WRLCK) != 0 || write(ready, "x", 1) != 1)
+		_exit(1);
+	while (fcntl(leased_fd, F_GETLEASE) != F_UNLCK)
+		usleep(1000);
+	_exit(0);
+}
+
+static void waiting_for_lease(const char *what, int flags)
+{
+	int ends[2];
+	char c;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	pid = fork();
+	if (pid == 0)
+		hold_lease(ends[1]);
+	say_number("the lease is held", read(ends[0], &c, 1));
+	say_open(what, open("leased", flags));
+	finished(pid, "who held it");
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* The lock goes with the last descriptor, and that is the caller's. */
 static void locks(void)
 {
@@ -237,6 +277,10 @@ int main(void)
 	killed(SIGKILL);
 	nobody_left();
 	leases();
+	waiting_for_lease("reading what is leased", O_RDONLY);
+	waiting_for_lease("writing it", O_WRONLY);
+	waiting_for_lease("not following it", O_RDONLY | O_NOFOLLOW);
+	waiting_for_lease("creating it", O_RDWR | O_CREAT);
 	locks();
 	limits();
 	run_at_once();

@@ -108,6 +108,26 @@ def caller(name):
     return BUILD / "tests" / name
 
 
+class Lines:
+    """Lines of a pipe, taken one by one without losing what is buffered."""
+
+    def __init__(self, pipe):
+        self.fd, self.rest, self.ended = pipe.fileno(), b"", False
+
+    def next(self, timeout=WAIT_S):
+        """The next line as text, or None: none came, or the pipe ended."""
+        end = time.monotonic() + timeout
+        while b"\n" not in self.rest:
+            left = end - time.monotonic()
+            if self.ended or left < 0 or not select.select([self.fd], [], [], left)[0]:
+                return None
+            data = os.read(self.fd, 65536)
+            self.ended = not data
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line.decode(errors="surrogateescape")
+
+
 class Terminal:
     """A command on a terminal of its own (session leader)."""
 

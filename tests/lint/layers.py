@@ -46,7 +46,7 @@ def part(name):
     head = name.split("/")[0]
     if head in MAY:
         return head
-    if head.startswith(("supervise", "pool")):
+    if head.startswith(("supervise", "pool", "lookup")):
         return "supervise.h" if head.endswith(".h") else "supervise.c"
     return None
 

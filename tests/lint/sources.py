@@ -30,6 +30,8 @@ HEAD = "# Written by tests/lint/sources.py --write.\n"
 DIST_FOLDERS = ["docs", "examples", "tests"]
 # Frame of the C tests, not tests themselves.
 TEST_FRAME = {"tests/unit/tap.c", "tests/fuzz/drive.c"}
+# Helpers that are made of wary's own parts.
+WITH_WARY = {"tests/lib/audit_session.c"}
 # Folder -> libraries its programs link with (see Makefile.am).
 TEST_KINDS = {
     "unit": "$(unit_libs)",
@@ -82,14 +84,16 @@ def test_lists():
                 programs[kind].append(name)
     out = [HEAD]
     sources = set(TEST_FRAME)
-    for kind, libs in TEST_KINDS.items():
+    for kind in TEST_KINDS:
         out.append(block(kind + "_programs", [n[:-2] for n in programs[kind]]))
         sources.update(programs[kind])
         for name in programs[kind]:
             var = canonical(name[:-2])
+            libs = "$(unit_libs)" if name in WITH_WARY else TEST_KINDS[kind]
             more = " tests/fuzz/drive.c" if kind == "fuzz" else ""
             out.append(f"{var}_SOURCES = {name}{more}\n{var}_LDADD = {libs}\n")
-            out.append(f"{var}_CFLAGS = $({kind}_cflags)\n{var}_LDFLAGS = $({kind}_ldflags)\n")
+            flags = "unit" if name in WITH_WARY else kind
+            out.append(f"{var}_CFLAGS = $({flags}_cflags)\n{var}_LDFLAGS = $({flags}_ldflags)\n")
     extra = []
     for folder in DIST_FOLDERS:
         for path in sorted((TOP / folder).rglob("*")):

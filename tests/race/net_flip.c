@@ -192,9 +192,8 @@ static void set_messages(void)
 static void set_control(void)
 {
 	set_messages();
-	control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(1),
-	                                .cmsg_level = IPPROTO_IP,
-	                                .cmsg_type = IP_TOS};
+	control.head = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(1), .cmsg_level = IPPROTO_IP, .cmsg_type = IP_TOS};
 	control.data[0] = 1; /* as options: one that does nothing */
 	batch[0].msg_hdr.msg_control = &control;
 	batch[0].msg_hdr.msg_controllen = CMSG_SPACE(1);

@@ -29,23 +29,28 @@ static int made(int flags)
 	return fd;
 }
 
-/* Takes what comes for a moment, and leaves the port to others. */
+/* Takes what comes, for a moment. */
+static void serve(int fd)
+{
+	listened++;
+	for (int i = 0; i < 5; i++) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int other;
+
+		if (poll(&p, 1, 1) == 1 && (other = accept(fd, NULL, NULL)) >= 0)
+			close(other);
+	}
+}
+
+/* Listens when it can, and leaves the port to others. */
 static void *listener(void *arg)
 {
 	(void)arg;
 	while (!over) {
 		int fd = made(SOCK_NONBLOCK);
 
-		if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 64) == 0) {
-			listened++;
-			for (int i = 0; i < 5; i++) {
-				struct pollfd p = {.fd = fd, .events = POLLIN};
-				int other;
-
-				if (poll(&p, 1, 1) == 1 && (other = accept(fd, NULL, NULL)) >= 0)
-					close(other);
-			}
-		}
+		if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 64) == 0)
+			serve(fd);
 		close(fd);
 		usleep(2000);
 	}

@@ -188,6 +188,8 @@ static void datagrams(struct guard *g, struct names *names, struct server *s)
 	tap_ok(a.addrs_n == 1 && a.addrs[0].ip[0] == 1, "with the address");
 	tap_ok(leads(names, "good.test"), "which is remembered");
 	asked = s->asked;
+	tap_ok(ask(fd, "good.TEST", DNS_A, &a) == DNS_OK && s->asked == asked,
+	       "and answered again from memory, in the spelling that was asked");
 	tap_is_int(ask(fd, "bad.test", DNS_A, &a), DNS_REFUSED, "another is refused");
 	tap_ok(s->asked == asked && !leads(names, "bad.test"), "and not asked for");
 	tap_is_int(ask(fd, "none.test", DNS_A, &a), DNS_NO_NAME, "what does not exist does not");

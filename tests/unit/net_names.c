@@ -51,6 +51,15 @@ int main(void)
 	tap_ok(leads(n, "1.2.3.4", 250, "a.test"), "and is renewed");
 	learn(n, "a.test", "1.2.3.4", 10);
 	tap_ok(leads(n, "1.2.3.4", 250, "a.test"), "a shorter one takes nothing away");
+	names_learn_hosts(n,
+	                  "# 7.7.7.7 no.test\n127.0.0.9\tHost.test  alias # x.test\nbad y.test\n"
+	                  "::1 six.test",
+	                  400);
+	tap_ok(leads(n, "127.0.0.9", 1, "host.test") && leads(n, "127.0.0.9", 1, "alias") &&
+	               leads(n, "::1", 1, "six.test"),
+	       "what hosts(5) says");
+	tap_ok(!leads(n, "127.0.0.9", 1, "x.test") && !leads(n, "7.7.7.7", 1, "no.test"),
+	       "not what it leaves out");
 	for (int i = 0; i < 5000; i++) {
 		char name[32];
 

@@ -45,20 +45,21 @@ static void internet(struct listeners *l, int type, const char *what)
 	int fd = inet_socket(type, "0.0.0.0", 0, &to);
 	int other;
 
-	tap_ok(fd >= 0 && !own_inet(l, &to), "%s: not noted, not own", what);
+	tap_ok(fd >= 0 && own_inet(l, &to) != OWN_SELF, "%s: not noted, not own", what);
 	own_add(l, fd);
-	tap_ok(own_inet(l, &to), "%s: noted, own", what);
+	tap_ok(own_inet(l, &to) == OWN_SELF, "%s: noted, own", what);
 	to.ip[3] = 9;
-	tap_ok(own_inet(l, &to), "%s: a wildcard takes any address of this host", what);
+	tap_ok(own_inet(l, &to) == OWN_SELF, "%s: a wildcard takes any address of this host", what);
 	to.ip[3] = 1;
 	other = inet_socket(type, "127.0.0.1", to.port, &same);
-	tap_ok(other >= 0 && !own_inet(l, &to), "%s: another one on that port: not own", what);
+	tap_ok(other >= 0 && own_inet(l, &to) != OWN_SELF, "%s: another one on that port: not own", what);
 	close(other);
-	tap_ok(own_inet(l, &to), "%s: it left: own again", what);
+	tap_ok(own_inet(l, &to) == OWN_SELF, "%s: it left: own again", what);
 	close(fd);
-	tap_ok(!own_inet(l, &to), "%s: closed, no longer own", what);
+	tap_is_int(own_inet(l, &to), OWN_NOBODY, "%s: closed, no longer own", what);
 	other = inet_socket(type, "127.0.0.1", to.port, &same);
-	tap_ok(other >= 0 && !own_inet(l, &to), "%s: a port that another took is not own", what);
+	tap_ok(other >= 0 && own_inet(l, &to) == OWN_OTHER, "%s: a port that another took is not own",
+	       what);
 	close(other);
 }
 
@@ -68,12 +69,12 @@ static void exact_address(struct listeners *l)
 	int fd = inet_socket(SOCK_STREAM, "127.0.0.1", 0, &to);
 
 	own_add(l, fd);
-	tap_ok(own_inet(l, &to), "bound to one address: own there");
+	tap_ok(own_inet(l, &to) == OWN_SELF, "bound to one address: own there");
 	to.ip[3] = 2;
-	tap_ok(!own_inet(l, &to), "not at another");
+	tap_ok(own_inet(l, &to) != OWN_SELF, "not at another");
 	to.ip[3] = 1;
 	to.proto = PROTO_UDP;
-	tap_ok(!own_inet(l, &to), "not for another protocol");
+	tap_ok(own_inet(l, &to) != OWN_SELF, "not for another protocol");
 	close(fd);
 }
 
@@ -92,7 +93,7 @@ static void v6(struct listeners *l)
 	getsockname(fd, (struct sockaddr *)&in6, &len);
 	to.port = ntohs(in6.sin6_port);
 	own_add(l, fd);
-	tap_ok(own_inet(l, &to), "a dual-stack listener takes IPv4");
+	tap_ok(own_inet(l, &to) == OWN_SELF, "a dual-stack listener takes IPv4");
 	close(fd);
 	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
@@ -101,10 +102,10 @@ static void v6(struct listeners *l)
 		return;
 	}
 	own_add(l, fd);
-	tap_ok(!own_inet(l, &to), "one for IPv6 only does not");
+	tap_ok(own_inet(l, &to) != OWN_SELF, "one for IPv6 only does not");
 	to = (struct facts_addr){.family = ADDR_INET6, .proto = PROTO_TCP, .port = to.port};
 	to.ip[15] = 1;
-	tap_ok(own_inet(l, &to), "but is own by IPv6");
+	tap_ok(own_inet(l, &to) == OWN_SELF, "but is own by IPv6");
 	close(fd);
 }
 
@@ -140,11 +141,11 @@ static void bounded(struct listeners *l)
 	own_add(l, fd);
 	for (unsigned i = 1; i < 16384; i++)
 		own_add_file(l, filler, 1, 1000000 + i);
-	tap_ok(own_inet(l, &to), "the table holds so many");
+	tap_ok(own_inet(l, &to) == OWN_SELF, "the table holds so many");
 	own_add_file(l, filler, 1, 1);
-	tap_ok(!own_inet(l, &to), "and then forgets the oldest, which is then not own");
+	tap_ok(own_inet(l, &to) != OWN_SELF, "and then forgets the oldest, which is then not own");
 	own_add(l, fd);
-	tap_ok(own_inet(l, &to), "until it is noted again");
+	tap_ok(own_inet(l, &to) == OWN_SELF, "until it is noted again");
 	close(filler);
 	close(fd);
 }

@@ -75,6 +75,22 @@ static void check_tty(void)
 	tap_is_int((long long)caller_parse_tty("nonsense"), 0, "nonsense");
 }
 
+static void check_limits(void)
+{
+	uint64_t limit = 0;
+
+	tap_ok(caller_parse_fsize("Limit     Soft\nMax cpu time  1 2 seconds\n"
+	                          "Max file size             4096   unlimited  bytes\n",
+	                          &limit) == 0 &&
+	               limit == 4096,
+	       "a limit on files");
+	tap_ok(caller_parse_fsize("Max file size  unlimited  unlimited\n", &limit) == 0 &&
+	               limit == UINT64_MAX,
+	       "no limit");
+	tap_is_int(caller_parse_fsize("Max file siz", &limit), -ERR_FORMAT, "nothing of the kind");
+	tap_is_int(caller_parse_fsize("Max file size  x", &limit), -ERR_FORMAT, "no number");
+}
+
 static void check_self(void)
 {
 	struct rlimit old;
@@ -102,6 +118,7 @@ int main(void)
 	check_broken();
 	check_many_groups();
 	check_tty();
+	check_limits();
 	check_self();
 	return tap_done();
 }

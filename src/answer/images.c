@@ -1,0 +1,115 @@
+#include "answer/images.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs that a session runs again and again are few. */
+#define SLOTS 256u
+
+struct kept {
+	struct stat st;
+	char *canon;
+	char *interp;
+	bool is_loader;
+	/* What PT_INTERP led to; NULL: nothing. */
+	char *loader;
+	struct stat loader_st;
+	bool loader_is_loader;
+};
+
+struct images {
+	pthread_mutex_t lock;
+	struct kept slots[SLOTS]; /* by inode; the later takes the place */
+};
+
+int images_new(struct images **out)
+{
+	struct images *i = calloc(1, sizeof *i);
+
+	if (!i)
+		return -ERR_NOMEM;
+	pthread_mutex_init(&i->lock, NULL);
+	*out = i;
+	return 0;
+}
+
+static void forget(struct kept *k)
+{
+	free(k->canon);
+	free(k->interp);
+	free(k->loader);
+	*k = (struct kept){0};
+}
+
+void images_free(struct images *i)
+{
+	if (!i)
+		return;
+	for (unsigned n = 0; n < SLOTS; n++)
+		forget(&i->slots[n]);
+	pthread_mutex_destroy(&i->lock);
+	free(i);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_same(const struct kept *k, const struct place *p)
+{
+	return k->canon && k->st.st_dev == p->st.st_dev && k->st.st_ino == p->st.st_ino &&
+	       k->st.st_size == p->st.st_size && same_time(k->st.st_mtim, p->st.st_mtim) &&
+	       same_time(k->st.st_ctim, p->st.st_ctim) && strcmp(k->canon, p->canon) == 0;
+}
+
+static void fill(struct image *out, const char *interp, bool is_loader)
+{
+	out->kind = IMAGE_ELF;
+	out->has_arg = false;
+	out->arg[0] = '\0';
+	out->is_loader = is_loader;
+	memcpy(out->interp, interp, strlen(interp) + 1);
+}
+
+bool images_find(struct images *i, const struct place *p, struct image *out, struct place *loader,
+                 struct image *loader_image)
+{
+	const struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+	bool found;
+
+	pthread_mutex_lock(&i->lock);
+	found = is_same(k, p);
+	if (found) {
+		fill(out, k->interp, k->is_loader);
+		if (k->loader) {
+			memcpy(loader->canon, k->loader, strlen(k->loader) + 1);
+			loader->st = k->loader_st;
+			fill(loader_image, "", k->loader_is_loader);
+		}
+	}
+	pthread_mutex_unlock(&i->lock);
+	return found;
+}
+
+void images_keep(struct images *i, const struct place *p, const struct image *image,
+                 const struct place *loader, const struct image *loader_image)
+{
+	struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+
+	pthread_mutex_lock(&i->lock);
+	forget(k);
+	k->st = p->st;
+	k->is_loader = image->is_loader;
+	k->canon = strdup(p->canon);
+	k->interp = strdup(image->interp);
+	if (loader) {
+		k->loader = strdup(loader->canon);
+		k->loader_st = loader->st;
+		k->loader_is_loader = loader_image->is_loader;
+	}
+	if (!k->canon || !k->interp || (loader && !k->loader))
+		forget(k);
+	pthread_mutex_unlock(&i->lock);
+}

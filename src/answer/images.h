@@ -1,0 +1,33 @@
+/* What is known of program files that were executed before, so that the next
+ * exec of one need not read it again.
+ *
+ * A file is the same while its name, device, inode, size and times are.  What
+ * is remembered is only what the exec is expected to load: the exec stop
+ * compares it with what was loaded, so that a file which was changed without
+ * a trace is killed, not believed. */
+#ifndef WARY_ANSWER_IMAGES_H
+#define WARY_ANSWER_IMAGES_H
+
+#include "base/err.h"
+#include "tracee/image.h"
+#include "tracee/place.h"
+
+#include <stdbool.h>
+
+struct images; /* thread-safe */
+
+must_check int images_new(struct images **out);
+void images_free(struct images *i);
+
+/** images_find: an image that was kept.
+ * @loader: its canon and st are filled where the image has one.
+ * @loader_image: likewise, of the loader.
+ * Returns whether there is one; else nothing is changed. */
+bool images_find(struct images *i, const struct place *p, struct image *out, struct place *loader,
+                 struct image *loader_image);
+
+/** images_keep: remembers an ELF image and its loader (NULL: it has none). */
+void images_keep(struct images *i, const struct place *p, const struct image *image,
+                 const struct place *loader, const struct image *loader_image);
+
+#endif
