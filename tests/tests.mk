@@ -26,6 +26,7 @@ unit_programs = \
 	tests/unit/policy_laws_more \
 	tests/unit/policy_laws_rest \
 	tests/unit/policy_messages \
+	tests/unit/policy_parts \
 	tests/unit/policy_properties \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
@@ -139,6 +140,10 @@ tests_unit_policy_messages_SOURCES = tests/unit/policy_messages.c
 tests_unit_policy_messages_LDADD = $(unit_libs)
 tests_unit_policy_messages_CFLAGS = $(unit_cflags)
 tests_unit_policy_messages_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_parts_SOURCES = tests/unit/policy_parts.c
+tests_unit_policy_parts_LDADD = $(unit_libs)
+tests_unit_policy_parts_CFLAGS = $(unit_cflags)
+tests_unit_policy_parts_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
@@ -178,7 +183,8 @@ tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
-	tests/fault/audit_power
+	tests/fault/audit_power \
+	tests/fault/policy_memory
 tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
 tests_fault_audit_faults_LDADD = $(unit_libs)
 tests_fault_audit_faults_CFLAGS = $(fault_cflags)
@@ -191,6 +197,10 @@ tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
 tests_fault_audit_power_LDADD = $(unit_libs)
 tests_fault_audit_power_CFLAGS = $(fault_cflags)
 tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
+tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
+tests_fault_policy_memory_LDADD = $(unit_libs)
+tests_fault_policy_memory_CFLAGS = $(fault_cflags)
+tests_fault_policy_memory_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
@@ -361,6 +371,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
+	docs/NETWORK.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
@@ -371,6 +382,7 @@ dist_extra = \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_postinstall.sh \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
@@ -382,7 +394,12 @@ dist_extra = \
 	tests/e2e/names.py \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
+	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
+	tests/e2e/same_npm.sh \
+	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
+	tests/e2e/same_tar.py \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \

@@ -79,6 +79,8 @@ static const char *read_tag(const char *s, struct version *v)
 	if (*s == '-' || *s == '.' || *s == '_')
 		s++;
 	from = s;
+	if (*s == '.' || *s == '-')
+		return NULL;
 	while (!is_separator(*s) && *s != '+') {
 		if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || is_digit(*s) ||
 		      *s == '.' || *s == '-'))

@@ -1,7 +1,7 @@
 /* What a policy costs: loading, and deciding with few and with many rules.
  * One line a measure: name, value, unit (TSV). */
-#include "base/buf.h"
 #include "policy/policy.h"
+#include "base/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,36 +88,44 @@ static struct policy *load(void)
 	return p;
 }
 
+static void ask_path(struct facts *f, unsigned k, char *name, size_t len)
+{
+	f->class = CLASS_READ;
+	snprintf(name, len, "/opt/d%u/lib%u/file%u.so", k % 100, k % 1000, k);
+}
+
+static void ask_address(struct facts *f, unsigned k, char *name, size_t len)
+{
+	f->class = CLASS_CONNECT;
+	f->addr.family = ADDR_INET;
+	f->addr.proto = PROTO_TCP;
+	f->addr.port = 443;
+	f->addr.ip[0] = 10;
+	f->addr.ip[2] = (uint8_t)(k / 256);
+	f->addr.ip[3] = (uint8_t)k;
+	snprintf(name, len, "10.0.%u.%u:443", k / 256 % 256, k % 256);
+}
+
+static void ask_package(struct facts *f, unsigned k, char *name, size_t len)
+{
+	f->class = CLASS_INSTALL;
+	f->package.manager = "npm";
+	snprintf(name, len, "npm:package-%u", k);
+}
+
 /* The questions: half of them about what some rule names. */
 static struct facts *questions(unsigned n)
 {
+	static void (*const asks[])(struct facts *, unsigned, char *,
+	                            size_t) = {ask_path, ask_address, ask_package};
 	struct facts *f = calloc(QUESTIONS, sizeof *f);
 
 	for (unsigned i = 0; f && i < QUESTIONS; i++) {
-		unsigned k = i * 7919u % (2 * n);
 		char name[128];
 
 		f[i].by.path = "/usr/bin/node";
 		f[i].under_known = true;
-		switch (i % 3) {
-		case 0:
-			f[i].class = CLASS_READ;
-			snprintf(name, sizeof name, "/opt/d%u/lib%u/file%u.so", k % 100, k % 1000, k);
-			break;
-		case 1:
-			f[i].class = CLASS_CONNECT;
-			f[i].addr = (struct facts_addr){
-				.family = ADDR_INET,
-				.proto = PROTO_TCP,
-				.port = 443,
-				.ip = {10, 0, (uint8_t)(k / 256), (uint8_t)k}};
-			snprintf(name, sizeof name, "10.0.%u.%u:443", k / 256 % 256, k % 256);
-			break;
-		default:
-			f[i].class = CLASS_INSTALL;
-			f[i].package.manager = "npm";
-			snprintf(name, sizeof name, "npm:package-%u", k);
-		}
+		asks[i % 3](&f[i], i * 7919u % (2 * n), name, sizeof name);
 		f[i].object = strdup(name);
 	}
 	return f;

@@ -457,6 +457,32 @@ static void fmt_keeps_meaning(void)
 	tap_ok(!failures && asked > POLICIES, "fmt keeps meaning (%u questions)", asked);
 }
 
+static struct facts some_facts(enum policy_class class, const char *object)
+{
+	struct facts f = {.class = class, .object = object, .under_known = true, .now_s = 1000};
+
+	f.by.path = pick(2) ? "/usr/bin/x" : "/bin/q";
+	f.by.fixed = true;
+	return f;
+}
+
+static void compare_names(const struct policy *p, enum policy_class class, const char *from,
+                          const char *to, const char *tail, const char *text)
+{
+	char old_name[64];
+	char new_name[64];
+	struct facts f = some_facts(class, old_name);
+	struct verdict v1;
+	struct verdict v2;
+
+	snprintf(old_name, sizeof old_name, "%s%s", from, tail);
+	snprintf(new_name, sizeof new_name, "%s%s", to, tail);
+	policy_decide(p, &f, &v1);
+	f.object = new_name;
+	policy_decide(p, &f, &v2);
+	expect_same(v2.answer >= v1.answer, old_name, new_name, text);
+}
+
 /* Law 12: where a rename may run, nothing at or below the new name is looser
  * than at or below the old. */
 static void renames_never_loosen(void)
@@ -486,26 +512,9 @@ static void renames_never_loosen(void)
 			continue;
 		}
 		ran++;
-		for (unsigned k = 0; k < 32; k++) {
-			char old_name[64];
-			char new_name[64];
-			const char *tail = who.object_is_dir ? below[k % 8] : "";
-			struct facts f = {
-				.class = classes[k / 8],
-				.by = {.path = pick(2) ? "/usr/bin/x" : "/bin/q", .fixed = true},
-				.under_known = true,
-				.now_s = 1000};
-			struct verdict v1;
-			struct verdict v2;
-
-			snprintf(old_name, sizeof old_name, "%s%s", from, tail);
-			snprintf(new_name, sizeof new_name, "%s%s", to, tail);
-			f.object = old_name;
-			policy_decide(p, &f, &v1);
-			f.object = new_name;
-			policy_decide(p, &f, &v2);
-			expect_same(v2.answer >= v1.answer, old_name, new_name, buf_text(&b));
-		}
+		for (unsigned k = 0; k < 32; k++)
+			compare_names(p, classes[k / 8], from, to,
+			              who.object_is_dir ? below[k % 8] : "", buf_text(&b));
 		policy_free(p);
 	}
 	tap_ok(!failures, "a rename that may run never loosens (%u ran, %u refused)", ran, refused);
@@ -526,12 +535,7 @@ static void may_write_is_wide(void)
 		a_policy(&b, 1 + pick(8), true, "wary 1\ndefault deny\n");
 		p = try_text(&b);
 		if (p && !policy_may_write(p, name)) {
-			struct facts f = {
-				.class = CLASS_WRITE,
-				.object = name,
-				.by = {.path = pick(2) ? "/usr/bin/x" : "/bin/q", .fixed = true},
-				.under_known = true,
-				.now_s = 1000};
+			struct facts f = some_facts(CLASS_WRITE, name);
 			struct verdict v;
 
 			policy_decide(p, &f, &v);
