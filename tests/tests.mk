@@ -366,6 +366,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
+	docs/NETWORK.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
@@ -376,6 +377,7 @@ dist_extra = \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_postinstall.sh \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
@@ -392,7 +394,12 @@ dist_extra = \
 	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
+	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
+	tests/e2e/same_npm.sh \
+	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
+	tests/e2e/same_tar.py \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
