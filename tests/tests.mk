@@ -28,6 +28,7 @@ unit_programs = \
 	tests/unit/policy_messages \
 	tests/unit/policy_parts \
 	tests/unit/policy_properties \
+	tests/unit/policy_suggest \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -148,6 +149,10 @@ tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
 tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_suggest_SOURCES = tests/unit/policy_suggest.c
+tests_unit_policy_suggest_LDADD = $(unit_libs)
+tests_unit_policy_suggest_CFLAGS = $(unit_cflags)
+tests_unit_policy_suggest_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -392,6 +397,11 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/policy_default.sh \
+	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
+	tests/e2e/policy_tool.sh \
+	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
