@@ -361,7 +361,12 @@ tests_lib_outer_LDADD = $(caller_libs)
 tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
+	tests/bench/audit \
 	tests/bench/policy
+tests_bench_audit_SOURCES = tests/bench/audit.c
+tests_bench_audit_LDADD = $(unit_libs)
+tests_bench_audit_CFLAGS = $(unit_cflags)
+tests_bench_audit_LDFLAGS = $(unit_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
