@@ -202,7 +202,6 @@ libwary_a_SOURCES = \
 	src/tracee/place.c \
 	src/tracee/procfs.c \
 	src/tracee/regs.c \
-	src/tracee/stack.c \
 	src/tracee/startup.c \
 	src/tracee/walk.c \
 	src/tracee/wear.c \
@@ -215,6 +214,7 @@ libwary_a_SOURCES = \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
+	src/trap/stack.c \
 	src/trap/tree.c \
 	src/trap/trial.c
 wary_headers = \
@@ -393,7 +393,6 @@ wary_headers = \
 	src/tracee/place.h \
 	src/tracee/procfs.h \
 	src/tracee/regs.h \
-	src/tracee/stack.h \
 	src/tracee/startup.h \
 	src/tracee/walk.h \
 	src/tracee/wear.h \
@@ -407,5 +406,6 @@ wary_headers = \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
+	src/trap/stack.h \
 	src/trap/tree.h \
 	src/trap/trial.h

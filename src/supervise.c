@@ -10,7 +10,7 @@
 #include "base/own.h"
 #include "call/decode.h"
 #include "pool.h"
-#include "tracee/stack.h"
+#include "trap/stack.h"
 #include "trap/notify.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ struct supervisor {
 	struct lineage *lineage;
 	struct ask *ask;
 	struct notice *notice;
-	struct stacks *stacks;   /* tracee/stack.h */
+	struct stacks *stacks;   /* trap/stack.h */
 	struct images *images;   /* answer/images.h; NULL: nothing is kept */
 	struct secrets *secrets; /* secret/grant.h */
 	struct listeners *own;   /* net/own.h: what the session listens on */

@@ -71,7 +71,7 @@ static FILE *create(const char *name)
 	int fd;
 
 	if (strcmp(name, "-") == 0)
-		return fdopen(dup(STDOUT_FILENO), "w");
+		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }

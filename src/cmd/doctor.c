@@ -49,7 +49,7 @@ struct doctor {
 /* Starts a command under the filter, tries the listener, and ends it again. */
 static void try_supervision(struct doctor *d)
 {
-	static char name[] = "true";
+	char name[] = "true";
 	char *argv[] = {name, NULL};
 	const struct launch_config c = {.argv = argv, .envp = environ, .inherit = &d->inherit};
 	struct launch *l;

@@ -22,7 +22,7 @@
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "tracee/stack.h"
+#include "trap/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "package/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KEY_MAX 128
@@ -193,7 +194,7 @@ static const char *host_or_none(const char *host)
 const char *source_of(struct sources *s, const char *manager, const char *name)
 {
 	size_t scope = name[0] == '@' ? strcspn(name, "/") : 0;
-	char own[64] = "registry:";
+	char own[64];
 
 	if (s->several)
 		return NULL;
@@ -209,6 +210,6 @@ const char *source_of(struct sources *s, const char *manager, const char *name)
 		return s->extra && strcmp(s->extra, s->index) != 0 ? NULL : host_or_none(s->index);
 	if (s->extra)
 		return NULL;
-	strncat(own, manager, sizeof own - strlen(own) - 1);
+	snprintf(own, sizeof own, "registry:%s", manager);
 	return list_str(s->list, own);
 }

@@ -40,7 +40,7 @@ for id in ${CASES:-$ids}; do
 	# A registry that the cases start stamps its archives with the time, and
 	# npm then waits for minutes, natively too: once more where one hung.
 	case $line in *HANG* | *'no result'*) line=$(run_case "$id") ;; esac
-	why=$(sed -n "s/^$id[[:space:]][[:space:]]*//p" "$expected")
+	why=$(sed -n "s/^${id}[[:space:]][[:space:]]*//p" "$expected")
 	case "$line:$why" in
 	"$id ok"*:) echo "ok $n - $id" ;;
 	"$id ok"*) echo "not ok $n - $id passes, but cases.expected says: $why" ;;

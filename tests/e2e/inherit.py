@@ -20,7 +20,8 @@ for name in ("CORE", "NOFILE", "STACK", "CPU", "FSIZE", "AS", "DATA", "NPROC", "
     print(name, resource.getrlimit(getattr(resource, "RLIMIT_" + name)))
 print("nice", os.getpriority(os.PRIO_PROCESS, 0))
 print("cwd", os.getcwd())
-print("env", sorted(k for k in os.environ if k != "_"))
+# RES_OPTIONS is wary's own, for its DNS guard.
+print("env", sorted(k for k in os.environ if k not in ("_", "RES_OPTIONS")))
 print("pgrp", os.getpgrp() == int(sys.argv[1]) if len(sys.argv) > 1 else "")
 print("sid", os.getsid(0))
 print("affinity", sorted(os.sched_getaffinity(0)))

@@ -1,4 +1,4 @@
-#include "tracee/stack.h"
+#include "trap/stack.h"
 
 #include "base/clock.h"
 #include "base/own.h"

@@ -8,8 +8,8 @@
  * What is captured comes from the child's memory and files: it informs a
  * person, and decides nothing.
  */
-#ifndef WARY_TRACEE_STACK_H
-#define WARY_TRACEE_STACK_H
+#ifndef WARY_TRAP_STACK_H
+#define WARY_TRAP_STACK_H
 
 #include "base/buf.h"
 #include "base/err.h"
