@@ -28,6 +28,7 @@ unit_programs = \
 	tests/unit/policy_messages \
 	tests/unit/policy_parts \
 	tests/unit/policy_properties \
+	tests/unit/policy_suggest \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -148,6 +149,10 @@ tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
 tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_suggest_SOURCES = tests/unit/policy_suggest.c
+tests_unit_policy_suggest_LDADD = $(unit_libs)
+tests_unit_policy_suggest_CFLAGS = $(unit_cflags)
+tests_unit_policy_suggest_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -183,6 +188,7 @@ tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
+	tests/fault/audit_power \
 	tests/fault/policy_memory
 tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
 tests_fault_audit_faults_LDADD = $(unit_libs)
@@ -192,6 +198,10 @@ tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
 tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
+tests_fault_audit_power_LDADD = $(unit_libs)
+tests_fault_audit_power_CFLAGS = $(fault_cflags)
+tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -351,7 +361,12 @@ tests_lib_outer_LDADD = $(caller_libs)
 tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
+	tests/bench/audit \
 	tests/bench/policy
+tests_bench_audit_SOURCES = tests/bench/audit.c
+tests_bench_audit_LDADD = $(unit_libs)
+tests_bench_audit_CFLAGS = $(unit_cflags)
+tests_bench_audit_LDFLAGS = $(unit_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
@@ -361,6 +376,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
+	docs/NETWORK.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
@@ -371,6 +387,7 @@ dist_extra = \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_postinstall.sh \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
@@ -381,9 +398,19 @@ dist_extra = \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
 	tests/e2e/packages.py \
+	tests/e2e/policy_default.sh \
+	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
+	tests/e2e/policy_tool.sh \
+	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
+	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
+	tests/e2e/same_npm.sh \
+	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
+	tests/e2e/same_tar.py \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
