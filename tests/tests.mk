@@ -362,11 +362,21 @@ tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/audit \
+	tests/bench/floor \
+	tests/bench/opens \
 	tests/bench/policy
 tests_bench_audit_SOURCES = tests/bench/audit.c
 tests_bench_audit_LDADD = $(unit_libs)
 tests_bench_audit_CFLAGS = $(unit_cflags)
 tests_bench_audit_LDFLAGS = $(unit_ldflags)
+tests_bench_floor_SOURCES = tests/bench/floor.c
+tests_bench_floor_LDADD = $(bench_libs)
+tests_bench_floor_CFLAGS = $(bench_cflags)
+tests_bench_floor_LDFLAGS = $(bench_ldflags)
+tests_bench_opens_SOURCES = tests/bench/opens.c
+tests_bench_opens_LDADD = $(bench_libs)
+tests_bench_opens_CFLAGS = $(bench_cflags)
+tests_bench_opens_LDFLAGS = $(bench_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
@@ -383,6 +393,7 @@ dist_extra = \
 	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
+	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
