@@ -401,7 +401,6 @@ dist_extra = \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
-	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
@@ -493,6 +492,7 @@ dist_extra = \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
+	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \

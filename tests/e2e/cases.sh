@@ -29,7 +29,7 @@ ids=$(cd "$cases" && for f in [A-Z][0-9][0-9]_*; do echo "$f" | cut -c1-3; done 
 # One at a time: what a case leaves behind must not meet the next.
 run_case() {
 	timeout 200 python3 "$cases/run.py" --timeout 120 \
-		--policy-writer "sh $SRC/tests/e2e/cases_policy.sh {T}" \
+		--policy-writer "sh $SRC/tests/lib/cases_policy.sh {T}" \
 		--wary "$WARY -q -p {T}/policy --" "$1" 2>&1 | grep "^$1 " || echo "$1 FAIL no result"
 }
 
