@@ -399,14 +399,13 @@ dist_extra = \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \
-	tests/e2e/cases.expected \
-	tests/e2e/cases.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/packages.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
@@ -415,7 +414,6 @@ dist_extra = \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
-	tests/e2e/same_make.sh \
 	tests/e2e/same_npm.sh \
 	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
@@ -491,10 +489,13 @@ dist_extra = \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
+	tests/lib/cases.expected \
+	tests/lib/cases.sh \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/same_make.sh \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \

@@ -22,7 +22,7 @@ export WARY_VERIFY="$WARY audit verify --db"
 keys=$XDG_STATE_HOME/wary/keys
 export WARY_FILES="$AUDIT_DB $AUDIT_DB-wal $AUDIT_DB-shm $AUDIT_DB.head $keys/machine $keys/machine.pub"
 export ASK_NO=n
-expected="$SRC/tests/e2e/cases.expected"
+expected="$SRC/tests/lib/cases.expected"
 ids=$(cd "$cases" && for f in [A-Z][0-9][0-9]_*; do echo "$f" | cut -c1-3; done | sort -u)
 : >"$TMPDIR/out"
 
