@@ -405,7 +405,6 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
-	tests/e2e/packages.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
