@@ -186,22 +186,7 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
-	tests/fault/audit_faults \
-	tests/fault/audit_kill \
-	tests/fault/audit_power \
 	tests/fault/policy_memory
-tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
-tests_fault_audit_faults_LDADD = $(unit_libs)
-tests_fault_audit_faults_CFLAGS = $(fault_cflags)
-tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
-tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
-tests_fault_audit_kill_LDADD = $(unit_libs)
-tests_fault_audit_kill_CFLAGS = $(fault_cflags)
-tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
-tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
-tests_fault_audit_power_LDADD = $(unit_libs)
-tests_fault_audit_power_CFLAGS = $(fault_cflags)
-tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
