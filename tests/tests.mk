@@ -390,7 +390,9 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
+	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
