@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* Two cache lines each; what deciding looks at is in the first. */
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct object) == 128 && sizeof(struct rule) == 128),
+               "two cache lines");
+
 static const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_FLOOR] = "floor", [LAYER_MACHINE] = "machine", [LAYER_TENANT] = "tenant",
 	[LAYER_TEXT] = "policy", [LAYER_ANSWERS] = "answers",

@@ -12,7 +12,7 @@
 
 /* Sources that decide each by themselves (law 6); the strictest stands. */
 enum layer { LAYER_FLOOR, LAYER_MACHINE, LAYER_TENANT, LAYER_TEXT, LAYER_ANSWERS, LAYER_COUNT };
-/** layer_name: "floor", "machine", "tenant", "policy", "answers". */
+/** layer_name: as in explain.h. */
 const char *layer_name(enum layer layer);
 
 /* The number of a rule is its order: within a layer the greater is later. */
@@ -66,10 +66,6 @@ struct object {
 	struct spot at;
 	uint8_t rest_of_line[16];
 };
-
-/* Two cache lines each; what deciding looks at is in the first. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct object) == 128 && sizeof(struct rule) == 128),
-               "two cache lines");
 
 struct inode_key {
 	uint64_t dev, ino;
