@@ -390,6 +390,7 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/own_bind.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_replay.py \
