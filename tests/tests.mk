@@ -381,6 +381,7 @@ dist_extra = \
 	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
+	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \

@@ -29,6 +29,10 @@ must_check int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **ou
 /** freeze_end: continues them and frees. NULL is fine. */
 void freeze_end(struct freeze *f);
 
+/** freeze_undo: continues every descendant of @guardian that stands still, where
+ * whoever stopped them was killed. */
+void freeze_undo(pid_t guardian);
+
 /** freeze_tree_has: whether a process is a descendant of @guardian, by what
  * /proc says now.  True where it cannot be told. */
 bool freeze_tree_has(pid_t guardian, pid_t pid);
