@@ -394,6 +394,7 @@ dist_extra = \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
