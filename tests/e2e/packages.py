@@ -160,6 +160,42 @@ def test_conditions():
     stub(NPM)
 
 
+def lifecycle(event, name, said=None, manifest=None):
+    """A manager that starts what a package brings, as npm does."""
+    manifest = manifest or f"{WORK}/node_modules/{name}/package.json"
+    NPM.write_text(f"""#!/usr/bin/env sh
+[ "$1" = i ] || exit 0
+export npm_lifecycle_event={event} npm_package_json={manifest} npm_package_name={said or name}
+sh -c 'echo SCRIPT; cat private'
+echo RAN
+""")
+
+
+def test_scripts():
+    project({})
+    (WORK / "private").write_text("MARK\n")
+    rules = BASE + "deny script npm:*\nallow script npm:fine @s/fine\n".replace(
+        "@s", "npm:@s")
+    for event, name, said, what in (
+            ("postinstall", "evil", None, False), ("install", "evil", None, False),
+            ("prepare", "@s/evil", None, False), ("postinstall", "fine", None, True),
+            ("postinstall", "@s/fine", None, True), ("postinstall", "fine", "evil", False),
+            ("postinstall", "evil", "fine", False), ("test", "evil", None, True)):
+        lifecycle(event, name, said)
+        out = run("npm i", rules=rules).stdout
+        ok(("SCRIPT" in out) == what and "RAN" in out,
+           f"{event} of {name}{' as ' + said if said else ''} {'runs' if what else 'is refused'}")
+    lifecycle("postinstall", "evil", manifest=f"{WORK}/package.json")
+    has(run("npm i", rules=rules).stdout, "SCRIPT", "the project's own scripts are its own")
+    rules = BASE + f"deny read {WORK}/private under script:evil\n"
+    lifecycle("postinstall", "evil")
+    out = run("npm i", rules=rules).stdout
+    ok("SCRIPT" in out and "MARK" not in out, "under script:NAME holds below it")
+    lifecycle("postinstall", "fine")
+    has(run("npm i", rules=rules).stdout, "MARK", "and not below another's")
+    stub(NPM)
+
+
 def test_record():
     DB.unlink(missing_ok=True)
     project({"good": "1.0.0"})
@@ -193,6 +229,7 @@ test_spellings()
 test_sources()
 test_projects()
 test_conditions()
+test_scripts()
 test_record()
 test_question()
 finish()
