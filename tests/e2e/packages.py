@@ -16,10 +16,9 @@ ROOT = pathlib.Path(TMP).resolve() / "w"
 WORK, BIN = ROOT / "work", ROOT / "bin"
 NPM = BIN / "node_modules/npm/bin/npm-cli.js"
 HOME = ROOT / "home"
-ENV = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(HOME)}
-for name in list(ENV):
-    if re.match("(?i)npm_config|pip_|uv_", name):
-        del ENV[name]
+# Nothing of what this machine's own environment says of registries.
+ENV = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(HOME), "TMPDIR": str(TMP),
+       "WARY_DB": str(DB), "LANG": "C", "TERM": "xterm"}
 BASE = f"default allow\ndeny edit **\nallow edit {WORK}/** /dev/null /dev/tty\n"
 ONLY_GOOD = BASE + """deny install *:*
 allow install npm:good from registry:npm
