@@ -58,9 +58,10 @@
 
 /* The stages that exist: a policy that needs another is refused. */
 #define STAGES                                                                                     \
-	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS |  \
-	 STAGE_DEPENDENCIES | STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | \
-	 STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+	(STAGE_NAMES | STAGE_RESOLVE | STAGE_SCRIPT | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | \
+	 STAGE_FACTS | STAGE_DEPENDENCIES | STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC |   \
+	 STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR |             \
+	 STAGE_SHA256)
 
 #define WAIT_NOTE_MS 2000
 
@@ -298,7 +299,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
-		err = images_new(&sup->images);
+		err = images_new(policy_wants_sha256(s->policy), &sup->images);
 	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
