@@ -3,6 +3,8 @@ unit_programs = \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
+	tests/unit/audit_chain \
+	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
 	tests/unit/base_err \
@@ -26,6 +28,7 @@ unit_programs = \
 	tests/unit/policy_messages \
 	tests/unit/policy_parts \
 	tests/unit/policy_properties \
+	tests/unit/policy_suggest \
 	tests/unit/secret \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
@@ -46,6 +49,14 @@ tests_unit_ask_terminal_SOURCES = tests/unit/ask_terminal.c
 tests_unit_ask_terminal_LDADD = $(unit_libs)
 tests_unit_ask_terminal_CFLAGS = $(unit_cflags)
 tests_unit_ask_terminal_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
+tests_unit_audit_chain_LDADD = $(unit_libs)
+tests_unit_audit_chain_CFLAGS = $(unit_cflags)
+tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
+tests_unit_audit_record_LDADD = $(unit_libs)
+tests_unit_audit_record_CFLAGS = $(unit_cflags)
+tests_unit_audit_record_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
@@ -138,6 +149,10 @@ tests_unit_policy_properties_SOURCES = tests/unit/policy_properties.c
 tests_unit_policy_properties_LDADD = $(unit_libs)
 tests_unit_policy_properties_CFLAGS = $(unit_cflags)
 tests_unit_policy_properties_LDFLAGS = $(unit_ldflags)
+tests_unit_policy_suggest_SOURCES = tests/unit/policy_suggest.c
+tests_unit_policy_suggest_LDADD = $(unit_libs)
+tests_unit_policy_suggest_CFLAGS = $(unit_cflags)
+tests_unit_policy_suggest_LDFLAGS = $(unit_ldflags)
 tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
@@ -173,6 +188,7 @@ tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
+	tests/fault/audit_power \
 	tests/fault/policy_memory
 tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
 tests_fault_audit_faults_LDADD = $(unit_libs)
@@ -182,6 +198,10 @@ tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
 tests_fault_audit_kill_LDADD = $(unit_libs)
 tests_fault_audit_kill_CFLAGS = $(fault_cflags)
 tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
+tests_fault_audit_power_LDADD = $(unit_libs)
+tests_fault_audit_power_CFLAGS = $(fault_cflags)
+tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -191,8 +211,10 @@ fuzz_programs = \
 	tests/fuzz/config \
 	tests/fuzz/dns \
 	tests/fuzz/image \
+	tests/fuzz/journal \
 	tests/fuzz/package_args \
 	tests/fuzz/policy \
+	tests/fuzz/record \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -211,6 +233,10 @@ tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
 tests_fuzz_image_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_journal_SOURCES = tests/fuzz/journal.c tests/fuzz/drive.c
+tests_fuzz_journal_LDADD = $(fuzz_libs)
+tests_fuzz_journal_CFLAGS = $(fuzz_cflags)
+tests_fuzz_journal_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
@@ -219,6 +245,10 @@ tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
 tests_fuzz_policy_LDADD = $(fuzz_libs)
 tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
 tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
+tests_fuzz_record_LDADD = $(fuzz_libs)
+tests_fuzz_record_CFLAGS = $(fuzz_cflags)
+tests_fuzz_record_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -331,7 +361,12 @@ tests_lib_outer_LDADD = $(caller_libs)
 tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
+	tests/bench/audit \
 	tests/bench/policy
+tests_bench_audit_SOURCES = tests/bench/audit.c
+tests_bench_audit_LDADD = $(unit_libs)
+tests_bench_audit_CFLAGS = $(unit_cflags)
+tests_bench_audit_LDFLAGS = $(unit_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
@@ -341,6 +376,7 @@ dist_extra = \
 	docs/AUDIT.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
+	docs/NETWORK.md \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
@@ -351,6 +387,7 @@ dist_extra = \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_postinstall.sh \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
@@ -360,9 +397,20 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/packages.py \
+	tests/e2e/policy_default.sh \
+	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
+	tests/e2e/policy_tool.sh \
+	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
+	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
+	tests/e2e/same_npm.sh \
+	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
+	tests/e2e/same_tar.py \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
@@ -383,6 +431,10 @@ dist_extra = \
 	tests/fuzz/corpus/image/elf-loader \
 	tests/fuzz/corpus/image/env \
 	tests/fuzz/corpus/image/script \
+	tests/fuzz/corpus/journal/anchor \
+	tests/fuzz/corpus/journal/entries \
+	tests/fuzz/corpus/journal/long \
+	tests/fuzz/corpus/journal/segment \
 	tests/fuzz/corpus/package_args/corepack \
 	tests/fuzz/corpus/package_args/deno \
 	tests/fuzz/corpus/package_args/doubt \
@@ -414,6 +466,10 @@ dist_extra = \
 	tests/fuzz/corpus/policy/nul \
 	tests/fuzz/corpus/policy/project \
 	tests/fuzz/corpus/policy/quotes \
+	tests/fuzz/corpus/record/exec \
+	tests/fuzz/corpus/record/odd \
+	tests/fuzz/corpus/record/open \
+	tests/fuzz/corpus/record/quoted \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \

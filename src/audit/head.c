@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *path_of(struct buf *out, const char *store)
@@ -36,18 +37,20 @@ int head_write(const char *store, const struct anchor *a)
 	return -ERR_SYS;
 }
 
-int head_read(const char *store, struct anchor *out)
+int head_read(const char *store, struct anchor *out, uint64_t *written_us)
 {
 	auto_buf path = BUF_INIT;
 	char text[ANCHOR_MAX_BYTES];
 	auto_fd fd = -1;
+	struct stat st;
 	ssize_t n;
 
 	if (!path_of(&path, store))
 		return -ERR_NOMEM;
 	fd = open(path.data, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) != 0)
 		return -ERR_NOTFOUND;
+	*written_us = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;
 	n = read(fd, text, sizeof text);
 	return n < 0 ? -ERR_FORMAT : anchor_read(text, (size_t)n, out);
 }

@@ -9,8 +9,9 @@
 
 /** head_write: replaces it. Returns 0 or -ERR_NOMEM, -ERR_SYS. */
 must_check int head_write(const char *store, const struct anchor *a);
-/** head_read: returns 0 or -ERR_NOTFOUND, -ERR_FORMAT, -ERR_NOMEM. */
-must_check int head_read(const char *store, struct anchor *out);
+/** head_read: @written_us: wall time when it was written.
+ * Returns 0 or -ERR_NOTFOUND, -ERR_FORMAT, -ERR_NOMEM. */
+must_check int head_read(const char *store, struct anchor *out, uint64_t *written_us);
 /** head_forget: for a store that is made anew. */
 void head_forget(const char *store);
 

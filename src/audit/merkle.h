@@ -32,7 +32,8 @@ unsigned merkle_path(const struct chain_hash *leaves, uint64_t count, uint64_t i
                      struct chain_hash *out);
 
 /** merkle_path_check: whether a path leads from the leaf to the root.
- * Everything may come from an untrusted file. */
+ * Everything may come from an untrusted file, but for @count and @root: a path
+ * proves a place only in a tree of a size that was signed. */
 bool merkle_path_check(const struct chain_hash *leaf, uint64_t count, uint64_t index,
                        const struct chain_hash *path, unsigned path_n,
                        const struct chain_hash *root);

@@ -3,6 +3,7 @@
 #include "audit/verify_inside.h"
 
 #include "audit/head.h"
+#include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -12,7 +13,14 @@
 #include <sys/file.h>
 
 /* What has become of a session that has no closing record. */
-enum end { END_RUNS, END_DIED, END_LOST, END_ELSEWHERE };
+enum end { END_RUNS, END_DIED, END_LOST, END_BEFORE_BOOT, END_ELSEWHERE };
+
+/* A power cut takes rows that were not yet on the disk, and leaves what says
+ * that they were there: no sign of a change, if it was before this start. */
+static bool before_boot(uint64_t wall_us)
+{
+	return wall_us < (clock_wall_ns() - clock_ns(CLOCK_BOOTTIME)) / 1000;
+}
 
 static enum end end_of(struct verify *v, const struct verify_session *s)
 {
@@ -27,40 +35,40 @@ static enum end end_of(struct verify *v, const struct verify_session *s)
 	buf_reset(&path);
 	text_hex(&path, s->uuid, sizeof s->uuid);
 	fd = openat(folder, buf_text(&path) ? path.data : "", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return before_boot(s->opened_us) ? END_BEFORE_BOOT : END_LOST;
 	if (fd < 0)
-		return errno == ENOENT ? END_LOST : END_DIED;
+		return END_DIED;
 	return flock(fd, LOCK_SH | LOCK_NB) == 0 ? END_DIED : END_RUNS;
 }
 
 static void check_end(struct verify *v, const struct verify_session *s)
 {
+	static const char *const says[] = {
+		[END_RUNS] = "is still running: this is what it has recorded so far",
+		[END_DIED] = "died and is not recovered yet: its last decisions are still in its "
+			     "journal",
+		[END_BEFORE_BOOT] = "has no end: a power cut or somebody took its last rows",
+		[END_ELSEWHERE] = "has no closing record: whether more followed cannot be told "
+				  "from this copy",
+	};
 	enum end end = end_of(v, s);
 
-	if (end == END_RUNS)
-		verify_note(v, "session %s is still running: this is what it has recorded so far",
-		            s->name);
-	else if (end == END_DIED)
-		verify_note(v,
-		            "session %s died and is not recovered yet: its last decisions are "
-		            "still in its journal",
-		            s->name);
-	else if (end == END_LOST)
+	if (end == END_LOST)
 		verify_wrong(v,
 		             "the end of session %s is missing: it has neither a closing record "
 		             "nor a journal",
 		             s->name);
 	else
-		verify_note(v,
-		            "session %s has no closing record: whether more followed cannot be "
-		            "told from this copy",
-		            s->name);
+		verify_note(v, "session %s %s", s->name, says[end]);
 }
 
 void verify_anchors_begin(struct verify *v)
 {
 	const struct verify_options *o = v->options;
 	struct anchor head;
-	bool has_head = head_read(o->db, &head) == 0;
+	uint64_t seen_us = 0;
+	bool has_head = head_read(o->db, &head, &seen_us) == 0;
 
 	v->anchors = calloc(o->anchors_n + 1, sizeof *v->anchors);
 	if (!v->anchors) {
@@ -68,9 +76,10 @@ void verify_anchors_begin(struct verify *v)
 		return;
 	}
 	for (size_t i = 0; i < o->anchors_n; i++)
-		v->anchors[v->anchors_n++] = (struct verify_anchor){o->anchors[i], false, false};
+		v->anchors[v->anchors_n++] = (struct verify_anchor){.anchor = o->anchors[i]};
 	if (has_head)
-		v->anchors[v->anchors_n++] = (struct verify_anchor){head, true, false};
+		v->anchors[v->anchors_n++] =
+			(struct verify_anchor){.anchor = head, .is_head = true, .seen_us = seen_us};
 }
 
 void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash)
@@ -95,7 +104,12 @@ static void check_anchors(struct verify *v)
 	for (size_t i = 0; i < v->anchors_n; i++) {
 		const struct verify_anchor *a = &v->anchors[i];
 
-		if (!a->seen)
+		if (!a->seen && a->is_head && before_boot(a->seen_us))
+			verify_note(v,
+			            "checkpoint %llu, which this machine saw here before it was "
+			            "restarted, is missing: a power cut or somebody took the end",
+			            (unsigned long long)a->anchor.checkpoint);
+		else if (!a->seen)
 			verify_wrong(v,
 			             "checkpoint %llu, which %s, is missing: the end was cut off, "
 			             "or an older copy put back",

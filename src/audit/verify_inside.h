@@ -21,7 +21,7 @@ struct verify_session {
 	uint64_t id;
 	char name[40];
 	uint8_t uuid[ROWS_UUID_BYTES];
-	uint64_t signer;
+	uint64_t signer, opened_us;
 	bool opened, closed;
 	bool wrong;       /* its opening record: then its signatures fail too */
 	bool chain_known; /* else a checkpoint before was lost */
@@ -31,7 +31,8 @@ struct verify_session {
 
 struct verify_anchor {
 	struct anchor anchor;
-	bool is_head; /* the machine's own */
+	bool is_head;     /* the machine's own */
+	uint64_t seen_us; /* then: when it was written */
 	bool seen;
 };
 

@@ -114,8 +114,8 @@ static void trust_machines(struct verify *v)
 
 static void load_sessions(struct verify *v)
 {
-	sqlite3_stmt *stmt =
-		verify_prepare(v, "SELECT id, uuid, name, signer FROM session ORDER BY id");
+	sqlite3_stmt *stmt = verify_prepare(
+		v, "SELECT id, uuid, name, signer, opened_us FROM session ORDER BY id");
 
 	while (stmt && !v->err && verify_step(v, stmt, "session")) {
 		struct columns c = columns_of(stmt);
@@ -134,6 +134,7 @@ static void load_sessions(struct verify *v)
 		text_printable(&shown, name.bytes ? name.bytes : "", name.len_bytes, 32);
 		snprintf(s->name, sizeof s->name, "%s", buf_text(&shown) ? shown.data : "?");
 		s->signer = columns_id(&c);
+		s->opened_us = columns_id(&c);
 	}
 	sqlite3_finalize(stmt);
 	v->result->sessions = v->sessions_n;

@@ -196,23 +196,28 @@ static int print_trial(const struct tool *t, const struct trial *x)
 	return 0;
 }
 
+static bool ends_in(const char *path, const char *tail)
+{
+	size_t len = strlen(path);
+
+	return len > strlen(tail) && strcmp(path + len - strlen(tail), tail) == 0;
+}
+
 /* Where a project's policy lies: FILE, or below the folder FILE. */
 static int path_of(const char *word, char **path)
 {
 	auto_free char *canonical = NULL;
-	size_t tail = strlen("/" TRUST_FILE);
 	struct stat st;
-	size_t len;
 	int err = paths_canonical(word, &canonical);
 
 	if (err)
 		return err;
 	if (stat(canonical, &st) == 0 && S_ISDIR(st.st_mode)) {
-		*path = paths_join(canonical, TRUST_FILE);
+		*path = paths_join(canonical,
+		                   ends_in(canonical, "/.wary") ? "policy.wary" : TRUST_FILE);
 		return *path ? 0 : -ERR_NOMEM;
 	}
-	len = strlen(canonical);
-	if (len <= tail || strcmp(canonical + len - tail, "/" TRUST_FILE) != 0)
+	if (!ends_in(canonical, "/" TRUST_FILE))
 		return -ERR_FORMAT;
 	*path = ptr_take(canonical);
 	return 0;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "package/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KEY_MAX 128

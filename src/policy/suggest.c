@@ -128,6 +128,41 @@ static void merge(struct items *all)
 	all->n = n;
 }
 
+/* A folder that was read itself, beside the rule for all below it, is that
+ * rule's. @all is sorted by pattern. */
+static int absorb_folders(struct items *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct item *item = &all->v[i];
+		auto_buf folder = BUF_INIT;
+		struct item key = {.place = {.section = item->place.section}};
+		struct item *found = NULL;
+
+		buf_fmt(&folder, "%s/", item->place.pattern);
+		if (folder.failed)
+			return -ERR_NOMEM;
+		/* Patterns are unique here; the literal only orders equals. */
+		key.place.pattern = folder.data;
+		key.place.literal = folder.data;
+		for (size_t k = i + 1; k < all->n && !found; k++)
+			if (same_pattern(&all->v[k], &key))
+				found = &all->v[k];
+			else if (by_pattern(&all->v[k], &key) > 0)
+				break;
+		if (found && (found->groups & item->groups) == item->groups) {
+			found->count += item->count;
+			free(item->place.pattern);
+			free(item->place.literal);
+			continue;
+		}
+		all->v[n++] = *item;
+	}
+	all->n = n;
+	return 0;
+}
+
 /* The part of a word that its many stand for: "npm:" of npm:express,
  * "127.0.0.1:" of an address and its port; 0: none. */
 static size_t stem_of(const struct item *item)
@@ -323,6 +358,9 @@ int suggest_write(const struct suggest_folders *f, const struct suggest_use *use
 	if (!err) {
 		qsort(all.v, all.n, sizeof *all.v, by_pattern);
 		merge(&all);
+		err = absorb_folders(&all);
+	}
+	if (!err) {
 		qsort(all.v, all.n, sizeof *all.v, by_rule);
 		err = widen_many(&all);
 	}

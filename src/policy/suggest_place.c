@@ -17,12 +17,39 @@ struct root {
 
 enum { ROOTS = 40, HEX_MADE_UP = 6, DIGITS_MADE_UP = 4 };
 
-/* From the most telling to the least: the first that an object lies below. */
-static size_t roots_of(const struct suggest_folders *f, struct root roots[ROOTS])
+static const char *below(const char *path, const char *folder)
 {
+	size_t len = strlen(folder);
+
+	if (strncmp(path, folder, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return path + len;
+}
+
+/* Of a home: a tool's folder, deeper where folders of many tools lie. */
+static int home_depth(const char *rest)
+{
+	static const char *const shared[] = {"/.local/share/", "/.local/state/", "/.local/lib/"};
+
+	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+		if (text_starts(rest, shared[i]))
+			return 3;
+	if (text_starts(rest, "/.config/") || text_starts(rest, "/.local/") ||
+	    text_starts(rest, "/.cache/"))
+		return 2;
+	return rest[0] == '/' && rest[1] == '.' ? 1 : 2;
+}
+
+/* The roots that are on this machine; the depth below the home depends on @path. */
+static size_t roots_of(const struct suggest_folders *f, const char *path, struct root roots[ROOTS])
+{
+	const char *in_home = f->home ? below(path, f->home) : NULL;
+	/* The repository of the project is part of it. */
+	bool apart = f->gitdir && f->project && !below(f->gitdir, f->project);
 	const struct root all[] = {
 		{f->project, "${PROJECT}", SECTION_PROJECT, 0, true, false},
-		{f->gitdir, "${GITDIR}", SECTION_PROJECT, 0, true, false},
+		{apart ? f->gitdir : NULL, "${GITDIR}", SECTION_PROJECT, 0, true, false},
+		{f->home, "~", SECTION_HOME, in_home ? home_depth(in_home) : 1, false, false},
 		{f->cache, "${CACHE}", SECTION_CACHE, 1, false, false},
 		{f->state, "${STATE}", SECTION_HOME, 1, false, false},
 		{f->config, "${CONFIG}", SECTION_HOME, 1, false, false},
@@ -53,15 +80,6 @@ static size_t roots_of(const struct suggest_folders *f, struct root roots[ROOTS]
 		if (all[i].path && all[i].path[0] == '/' && all[i].path[1])
 			roots[n++] = all[i];
 	return n;
-}
-
-static const char *below(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	if (strncmp(path, folder, len) != 0 || (path[len] && path[len] != '/'))
-		return NULL;
-	return path + len;
 }
 
 /* The first @parts parts of "/a/b/c", as a length; 0 where there are fewer,
@@ -171,12 +189,16 @@ static void write_numbered(struct buf *out, const char *rest)
 
 /* --- paths ------------------------------------------------------------ */
 
+/* The innermost root that @path lies below. */
 static const struct root *root_of(const struct root *roots, size_t n, const char *path)
 {
+	const struct root *found = NULL;
+
 	for (size_t i = 0; i < n; i++)
-		if (below(path, roots[i].path))
-			return &roots[i];
-	return NULL;
+		if (below(path, roots[i].path) &&
+		    (!found || strlen(roots[i].path) > strlen(found->path)))
+			found = &roots[i];
+	return found;
 }
 
 static char *literal_of(const struct root *root, const char *path, bool exact)
@@ -210,37 +232,14 @@ static char *fold_of(const struct root *root, const char *path)
 	return buf_take(&out);
 }
 
-/* Of a home: a tool's folder, deeper where folders of many tools lie. */
-static int home_depth(const char *rest)
-{
-	static const char *const shared[] = {"/.local/share/", "/.local/state/", "/.local/lib/"};
-
-	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-		if (text_starts(rest, shared[i]))
-			return 3;
-	if (text_starts(rest, "/.config/") || text_starts(rest, "/.local/") ||
-	    text_starts(rest, "/.cache/"))
-		return 2;
-	return rest[0] == '/' && rest[1] == '.' ? 1 : 2;
-}
-
-static struct root other_root(const struct suggest_folders *f, const char *path)
-{
-	const char *rest = f->home && f->home[1] ? below(path, f->home) : NULL;
-
-	if (rest)
-		return (struct root){f->home, "~", SECTION_HOME, home_depth(rest), false, false};
-	return (struct root){"", "", SECTION_ELSEWHERE, 2, false, false};
-}
-
 static int place_path(const struct suggest_folders *f, const struct suggest_use *use, bool exact,
                       struct suggest_place *out)
 {
 	struct root roots[ROOTS];
-	size_t n = roots_of(f, roots);
+	const struct root elsewhere = {"", "", SECTION_ELSEWHERE, 2, false, false};
+	size_t n = roots_of(f, use->object, roots);
 	const struct root *found = root_of(roots, n, use->object);
-	struct root other = other_root(f, use->object);
-	const struct root *root = found ? found : &other;
+	const struct root *root = found ? found : &elsewhere;
 	bool named = exact || root->depth < 0 || (root->reads_only && use->class != CLASS_READ);
 
 	/* The root of all: P/ would mean the whole disk. */
@@ -252,7 +251,9 @@ static int place_path(const struct suggest_folders *f, const struct suggest_use 
 		out->pattern =
 			named ? literal_of(root, use->object, exact) : fold_of(root, use->object);
 	}
-	out->section = use->refused ? SECTION_REFUSED : root->section;
+	out->section = use->refused             ? SECTION_REFUSED
+	               : use->object[1] == '\0' ? SECTION_SYSTEM
+	                                        : root->section;
 	out->whole = root->whole && !named;
 	return out->literal && out->pattern ? 0 : -ERR_NOMEM;
 }

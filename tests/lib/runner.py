@@ -6,6 +6,7 @@ to itself.  What a test may count on is in tests/README.md.
 """
 import argparse
 import fnmatch
+import functools
 import os
 import pathlib
 import pwd
@@ -286,6 +287,17 @@ def kill_leftovers(mark, log):
             pass
 
 
+@functools.lru_cache(maxsize=None)
+def npm_registry():
+    """The registry that this machine is set up with; tests have no home of ours."""
+    try:
+        out = subprocess.run(["npm", "config", "get", "registry"], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
+        return out.stdout.decode().strip() or "https://registry.npmjs.org/"
+    except OSError:
+        return "https://registry.npmjs.org/"
+
+
 def test_environment(who, build, home, tmp, cc):
     keep = {k: v for k, v in os.environ.items()
             if k in ("PATH", "LANG", "LC_ALL", "CI", "BENCH_ROUNDS")
@@ -299,6 +311,7 @@ def test_environment(who, build, home, tmp, cc):
         "WARY_TEST": f"{os.getpid()}-{home.parent.name}",
     })
     keep.setdefault("LANG", "C.UTF-8")
+    keep["NPM_REGISTRY"] = npm_registry()
     return keep
 
 

@@ -116,3 +116,37 @@ finish() {
 	[ "$failures" = 0 ] && [ "$checks" -gt 0 ]
 	exit
 }
+
+# npm_setup: the registry that whoever runs the tests has set up, as this
+# test's own user configuration, where wary looks for it too.
+npm_setup() {
+	printf 'registry=%s\naudit=false\nfund=false\nupdate-notifier=false\n' \
+		"${NPM_REGISTRY:-https://registry.npmjs.org/}" >"$HOME/.npmrc"
+}
+
+# default_policy [RULE…]: the shipped default, and rules after it.
+default_policy() {
+	{
+		printf 'wary 1\ninclude "default"\n'
+		for rule_; do printf '%s\n' "$rule_"; done
+	} >"$policy"
+}
+
+# same_run TEXT FOLDER COMMAND…: runs a command in FOLDER/native, and under wary
+# in FOLDER/wary, and compares exit status, output and what both folders hold
+# afterwards. The folders are there before; the command is the same.
+same_run() {
+	text_=$1
+	folder_=$2
+	shift 2
+	(cd "$folder_/native" && "$@" >"$TMPDIR/native.out" 2>"$TMPDIR/native.err")
+	native_=$?
+	(cd "$folder_/wary" && wary -q -- "$@" >"$TMPDIR/wary.out" 2>"$TMPDIR/wary.err")
+	check_is "$text_: exit status" "$?" "$native_"
+	for stream_ in out err; do
+		sed "s|$folder_/native|FOLDER|g; ${same_output:-}" "$TMPDIR/native.$stream_" >"$TMPDIR/1"
+		sed "s|$folder_/wary|FOLDER|g; ${same_output:-}" "$TMPDIR/wary.$stream_" >"$TMPDIR/2"
+		check_is "$text_: std$stream_" "$(cat "$TMPDIR/2")" "$(cat "$TMPDIR/1")"
+	done
+	check_same_tree "$text_: tree" "$folder_/native" "$folder_/wary"
+}

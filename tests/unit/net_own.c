@@ -52,14 +52,15 @@ static void internet(struct listeners *l, int type, const char *what)
 	tap_ok(own_inet(l, &to) == OWN_SELF, "%s: a wildcard takes any address of this host", what);
 	to.ip[3] = 1;
 	other = inet_socket(type, "127.0.0.1", to.port, &same);
-	tap_ok(other >= 0 && own_inet(l, &to) != OWN_SELF, "%s: another one on that port: not own", what);
+	tap_ok(other >= 0 && own_inet(l, &to) != OWN_SELF, "%s: another one on that port: not own",
+	       what);
 	close(other);
 	tap_ok(own_inet(l, &to) == OWN_SELF, "%s: it left: own again", what);
 	close(fd);
 	tap_is_int(own_inet(l, &to), OWN_NOBODY, "%s: closed, no longer own", what);
 	other = inet_socket(type, "127.0.0.1", to.port, &same);
-	tap_ok(other >= 0 && own_inet(l, &to) == OWN_OTHER, "%s: a port that another took is not own",
-	       what);
+	tap_ok(other >= 0 && own_inet(l, &to) == OWN_OTHER,
+	       "%s: a port that another took is not own", what);
 	close(other);
 }
 

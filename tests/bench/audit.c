@@ -1,0 +1,224 @@
+/* What the record costs: to begin and end a session, for each decision, on
+ * the disk, to verify.  One line a measure: name, value, unit (TSV). */
+#include "audit/audit.h"
+#include "audit/keys.h"
+#include "audit/verify.h"
+#include "tests/lib/audit_work.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SESSIONS 21
+#define DECISIONS 400000
+#define THREADS 4
+#define SUSTAINED_S 3
+
+static double us(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static void line(const char *name, double value, const char *unit)
+{
+	printf("%s\t%.3f\t%s\n", name, value, unit);
+	fflush(stdout);
+}
+
+static struct audit *open_session(const char *db)
+{
+	static const char *const argv[] = {"npm", "install", NULL};
+	static const char text[] = "wary 1\ndefault allow\n";
+	static const struct audit_source source = {"default.wary", "default.wary", text,
+	                                           sizeof text - 1};
+	const struct audit_session s = {
+		.argv = argv, .argc = 2, .cwd = "/", .sources = &source, .sources_n = 1};
+	const char *why = NULL;
+	struct audit *a = NULL;
+
+	if (audit_open_begin(db, &a) == 0 && audit_open_finish(a, &s, &why) == 0)
+		return a;
+	fprintf(stderr, "audit: %s\n", why ? why : "cannot begin");
+	return NULL;
+}
+
+static bool one(struct audit *a, struct work *w)
+{
+	bool refused = false;
+	const struct audit_event *e = work_next(w, &refused);
+	struct receipt *r;
+
+	if (refused)
+		return audit_note(a, e, -13) == 0;
+	r = audit_intent(a, e);
+	return r && audit_outcome(a, r, w->n % 3 ? 0 : -2) == 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool measure_sessions(const char *db)
+{
+	double begin[SESSIONS];
+	double end[SESSIONS];
+
+	for (unsigned i = 0; i < SESSIONS; i++) {
+		double at = us(CLOCK_MONOTONIC);
+		struct audit *a = open_session(db);
+		struct work w;
+
+		if (!a)
+			return false;
+		begin[i] = us(CLOCK_MONOTONIC) - at;
+		work_begin(&w, i);
+		for (unsigned k = 0; k < 12; k++)
+			if (!one(a, &w))
+				return false;
+		at = us(CLOCK_MONOTONIC);
+		if (audit_close(a, 0, "exited") != 0)
+			return false;
+		end[i] = us(CLOCK_MONOTONIC) - at;
+	}
+	qsort(begin, SESSIONS, sizeof *begin, by_value);
+	qsort(end, SESSIONS, sizeof *end, by_value);
+	line("audit session begins", begin[SESSIONS / 2] / 1e3, "ms");
+	line("audit session ends", end[SESSIONS / 2] / 1e3, "ms");
+	return true;
+}
+
+/* One thread that does nothing else; the work of making the event is measured
+ * apart and taken off. */
+static bool measure_decisions(const char *db)
+{
+	struct audit *a = open_session(db);
+	double process = us(CLOCK_PROCESS_CPUTIME_ID);
+	double at = us(CLOCK_THREAD_CPUTIME_ID);
+	double apart;
+	double own;
+	struct work w;
+	bool refused;
+
+	work_begin(&w, 1);
+	for (unsigned i = 0; i < DECISIONS; i++)
+		work_next(&w, &refused);
+	apart = us(CLOCK_THREAD_CPUTIME_ID) - at;
+	process += apart;
+	work_begin(&w, 1);
+	at = us(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned i = 0; a && i < DECISIONS; i++)
+		if (!one(a, &w))
+			return false;
+	own = us(CLOCK_THREAD_CPUTIME_ID) - at;
+	if (!a || audit_close(a, 0, "exited") != 0)
+		return false;
+	line("audit intent and outcome", (own - apart) / DECISIONS, "us");
+	line("audit writer", (us(CLOCK_PROCESS_CPUTIME_ID) - process - own) / DECISIONS,
+	     "us per decision");
+	return true;
+}
+
+static double size_of(const char *db)
+{
+	sqlite3 *s = NULL;
+	struct stat st;
+
+	if (sqlite3_open(db, &s) != SQLITE_OK ||
+	    sqlite3_exec(s, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
+		fprintf(stderr, "audit: %s\n", sqlite3_errmsg(s));
+	sqlite3_close(s);
+	return stat(db, &st) == 0 ? (double)st.st_size : 0;
+}
+
+struct lane {
+	struct audit *audit;
+	uint64_t seed, done;
+	double end_us;
+	bool failed;
+};
+
+static void *lane_main(void *arg)
+{
+	struct lane *l = arg;
+	struct work w;
+
+	work_begin(&w, l->seed);
+	while (us(CLOCK_MONOTONIC) < l->end_us && !l->failed) {
+		for (unsigned i = 0; i < 64 && !l->failed; i++, l->done++)
+			l->failed = !one(l->audit, &w);
+	}
+	return NULL;
+}
+
+/* As fast as the writer takes them: what is written counts, not what waits. */
+static bool measure_sustained(const char *db)
+{
+	struct lane lanes[THREADS];
+	pthread_t threads[THREADS];
+	struct audit *a = open_session(db);
+	double begin = us(CLOCK_MONOTONIC);
+	uint64_t done = 0;
+	bool right = a != NULL;
+
+	for (unsigned i = 0; right && i < THREADS; i++) {
+		lanes[i] = (struct lane){a, i, 0, begin + SUSTAINED_S * 1e6, false};
+		right = pthread_create(&threads[i], NULL, lane_main, &lanes[i]) == 0;
+	}
+	for (unsigned i = 0; right && i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		done += lanes[i].done;
+		right = !lanes[i].failed;
+	}
+	right = right && audit_close(a, 0, "exited") == 0;
+	line("audit decisions sustained", (double)done / (us(CLOCK_MONOTONIC) - begin) * 1e6,
+	     "per second");
+	return right;
+}
+
+static bool measure_verify(const char *db)
+{
+	struct verify_options o = {.db = db};
+	struct verify_result r;
+	char *why = NULL;
+	double at = us(CLOCK_THREAD_CPUTIME_ID);
+	bool right = verify_store(&o, &r, &why) == 0 && !r.wrong;
+
+	line("audit verify", (double)r.rows / (us(CLOCK_THREAD_CPUTIME_ID) - at) * 1e6,
+	     "rows per second and core");
+	free(why);
+	return right;
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/wary-bench-XXXXXX";
+	char db[64];
+	char other[64];
+	char command[128];
+	double empty;
+	bool right;
+
+	if (!mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0)
+		return 1;
+	snprintf(db, sizeof db, "%s/a.db", folder);
+	snprintf(other, sizeof other, "%s/b.db", folder);
+	right = measure_sessions(db);
+	empty = size_of(db);
+	right = right && measure_decisions(db);
+	line("audit disk", (size_of(db) - empty) / DECISIONS, "bytes per decision");
+	right = right && measure_verify(db) && measure_sustained(other);
+	snprintf(command, sizeof command, "rm -rf '%s'", folder);
+	if (system(command) != 0)
+		right = false;
+	return right ? 0 : 1;
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# pip install of wheels served on loopback, into a venv, under the default
+# policy and a rule for that server.
+. "$SRC/tests/lib/test.sh"
+work=$HOME/work
+mkdir -p "$work/native" "$work/wary" "$work/served"
+/usr/bin/python3 - "$work/served" <<'PY'
+import base64, hashlib, pathlib, sys, zipfile
+served = pathlib.Path(sys.argv[1])
+
+
+def wheel(name, needs=()):
+    info = f"{name}-1.0.dist-info"
+    files = {
+        f"{name}/__init__.py": f"NAME = {name!r}\n",
+        f"{name}/data/deep/x.txt": "data\n" * 100,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+                            + "".join(f"Requires-Dist: {n}\n" for n in needs),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\n"
+                         "Tag: py3-none-any\n",
+        f"{info}/entry_points.txt": f"[console_scripts]\n{name}-tool = {name}:print\n",
+    }
+    record = ""
+    for path, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+        record += f"{path},sha256={digest},{len(text)}\n"
+    files[f"{info}/RECORD"] = record + f"{info}/RECORD,,\n"
+    folder = served / "simple" / name
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as z:
+        for path, text in files.items():
+            z.writestr(path, text)
+    (folder / "index.html").write_text(
+        f'<a href="{name}-1.0-py3-none-any.whl">{name}-1.0-py3-none-any.whl</a>\n')
+
+
+wheel("first", ["second"])
+wheel("second")
+PY
+mkfifo "$TMPDIR/port"
+/usr/bin/python3 - "$work/served" >"$TMPDIR/port" <<'PY' 2>"$TMPDIR/server.log" &
+import functools, http.server, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+PY
+server=$!
+trap 'kill $server' EXIT
+read -r port <"$TMPDIR/port"
+default_policy "allow connect tcp/127.0.0.1:$port"
+
+for side in native wary; do
+	/usr/bin/python3 -m venv "$work/$side/venv" || skip "python3-venv is not installed"
+	git init -q "$work/$side"
+done
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COLOR=1
+for side in native wary; do
+	find "$work/$side/venv" -name __pycache__ -prune -exec rm -rf {} +
+done
+export PYTHONDONTWRITEBYTECODE=1
+# The scripts of a venv have its path in them; the comparison is of what pip
+# installed: site-packages and the names in bin.
+install='./venv/bin/pip install --no-compile --progress-bar off \
+	--index-url "http://127.0.0.1:'$port'/simple" first'
+(cd "$work/native" && sh -c "$install" >"$TMPDIR/native.out" 2>&1)
+native=$?
+(cd "$work/wary" && wary -q -- sh -c "$install" >"$TMPDIR/wary.out" 2>&1)
+status=$?
+[ "$status" = 0 ] || { tail -n 5 "$TMPDIR/wary.out"; "$WARY" audit log --verdict deny | tail -n 5; }
+check_is "pip install: exit status" "$status" "$native"
+sed 's/[0-9.]* [kM]B\/s//' "$TMPDIR/native.out" >"$TMPDIR/1"
+sed 's/[0-9.]* [kM]B\/s//' "$TMPDIR/wary.out" >"$TMPDIR/2"
+check_is "pip install: output" "$(cat "$TMPDIR/2")" "$(cat "$TMPDIR/1")"
+for side in native wary; do
+	find "$work/$side" -type f -exec grep -lI "$work/$side" {} + | while IFS= read -r file; do
+		sed -i "s|$work/$side|SIDE|g" "$file"
+	done
+	# RECORD has the digest of bin/first-tool, which has the path in it.
+	sed -i 's/^\.\.\/.*bin\/.*$/bin/' "$work/$side"/venv/lib/*/site-packages/*/RECORD
+done
+check_same_tree "pip install" "$work/native" "$work/wary"
+check "both were installed" "$work/wary/venv/bin/python" -c 'import first, second'
+"$WARY" audit log --class install >"$TMPDIR/installs"
+check_has "the install is on record, by manager and name" "$TMPDIR/installs" 'pip:first'
+finish
