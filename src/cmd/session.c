@@ -22,10 +22,10 @@
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "trap/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
+#include "trap/stack.h"
 #include "trap/tree.h"
 
 #include <errno.h>
