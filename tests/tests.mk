@@ -186,22 +186,7 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
-	tests/fault/audit_faults \
-	tests/fault/audit_kill \
-	tests/fault/audit_power \
 	tests/fault/policy_memory
-tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
-tests_fault_audit_faults_LDADD = $(unit_libs)
-tests_fault_audit_faults_CFLAGS = $(fault_cflags)
-tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
-tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
-tests_fault_audit_kill_LDADD = $(unit_libs)
-tests_fault_audit_kill_CFLAGS = $(fault_cflags)
-tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
-tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
-tests_fault_audit_power_LDADD = $(unit_libs)
-tests_fault_audit_power_CFLAGS = $(fault_cflags)
-tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -362,11 +347,21 @@ tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/audit \
+	tests/bench/floor \
+	tests/bench/opens \
 	tests/bench/policy
 tests_bench_audit_SOURCES = tests/bench/audit.c
 tests_bench_audit_LDADD = $(unit_libs)
 tests_bench_audit_CFLAGS = $(unit_cflags)
 tests_bench_audit_LDFLAGS = $(unit_ldflags)
+tests_bench_floor_SOURCES = tests/bench/floor.c
+tests_bench_floor_LDADD = $(bench_libs)
+tests_bench_floor_CFLAGS = $(bench_cflags)
+tests_bench_floor_LDFLAGS = $(bench_ldflags)
+tests_bench_opens_SOURCES = tests/bench/opens.c
+tests_bench_opens_LDADD = $(bench_libs)
+tests_bench_opens_CFLAGS = $(bench_cflags)
+tests_bench_opens_LDFLAGS = $(bench_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
@@ -383,30 +378,25 @@ dist_extra = \
 	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
+	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \
-	tests/e2e/cases.expected \
-	tests/e2e/cases.sh \
-	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
-	tests/e2e/packages.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_shipped.sh \
-	tests/e2e/policy_suggest.py \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
-	tests/e2e/same_make.sh \
 	tests/e2e/same_npm.sh \
 	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
@@ -414,7 +404,6 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
-	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -482,9 +471,13 @@ dist_extra = \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
+	tests/lib/cases.expected \
+	tests/lib/cases.sh \
+	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/same_make.sh \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \

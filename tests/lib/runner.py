@@ -420,7 +420,7 @@ def identities(options, made):
     """Root and an ordinary user, whoever runs this; `made` gets the folders to
     remove at the end."""
     builds = {b.name: b.folder for b in BUILDS}
-    own = pathlib.Path(tempfile.mkdtemp(prefix="wary-tests.", dir=TOP / "build"))
+    own = pathlib.Path(tempfile.mkdtemp(prefix="wary-tests.", dir="/var/tmp"))
     made.append((None, own))
     if os.geteuid() == 0:
         found = [Who("root", [], TOP, builds, own)]
