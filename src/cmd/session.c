@@ -416,6 +416,18 @@ static bool on_messages(struct session *s)
 	return err != -ERR_GONE;
 }
 
+/* What the terminal sends to its foreground group, COMMAND has got with wary
+ * (tty_ioctl(4): by the kernel); a hangup it sends to its session's leader as well. */
+static bool came_by_terminal(const struct signalfd_siginfo *info)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if ((int)info->ssi_signo == signals[i])
+			return info->ssi_code == SI_KERNEL;
+	return false;
+}
+
 static bool ends_what_is_left(int signal_nr)
 {
 	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
@@ -431,7 +443,7 @@ static void on_signals(struct session *s)
 
 		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		else
+		else if (!came_by_terminal(&info))
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
 	}
 }
@@ -489,10 +501,12 @@ static void run(struct session *s)
 			note_waiting(s);
 			noted = true;
 		}
+		/* Signals first: a message may have wary stop, and what came before
+		 * that is not to be passed on when it is continued. */
+		if (fds[1].revents || fds[0].revents)
+			on_signals(s);
 		if (fds[0].revents)
 			alive = on_messages(s);
-		if (fds[1].revents)
-			on_signals(s);
 		if (fds[2].revents)
 			on_stop(s);
 		if (fds[3].revents) {

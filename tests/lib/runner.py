@@ -73,7 +73,10 @@ class Report:
             if r.failed:
                 lines = r.output.rstrip().split("\n")
                 if len(lines) > SHOWN_LINES:
-                    print(f"     … {len(lines) - SHOWN_LINES} lines before")
+                    print(f"     … {len(lines) - SHOWN_LINES} lines before; failed in them:")
+                    for i, line in enumerate(lines[:-SHOWN_LINES]):
+                        if line.startswith("not ok"):
+                            print("     " + "\n     ".join(lines[i:i + 5]))
                 for line in lines[-SHOWN_LINES:]:
                     print("     " + line)
                 sys.stdout.flush()
@@ -567,8 +570,17 @@ def test_stages(options, people):
     return [(small, lanes), (together, lanes), (alone, 1)]
 
 
+def unignore():
+    """What a shell's `&` and nohup ignore would be ignored in every test; what is
+    handled is reset by exec."""
+    for nr in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(nr) == signal.SIG_IGN:
+            signal.signal(nr, lambda *_: None)
+
+
 def main():
     options = parse_options()
+    unignore()
     os.umask(0o022)
     (TOP / "build").mkdir(exist_ok=True)
     report, made = Report(), []
