@@ -458,7 +458,7 @@ def clean_up(made):
 # --- the plan ---------------------------------------------------------------
 
 LINTS_QUICK = ["sources.py", "layers.py", "banned.py", "sizes.py", "headers", "globals",
-               "syscalls.py"]
+               "needs", "syscalls.py"]
 LINTS_SLOW = ["format", "shell", "man", "cppcheck", "tidy"]
 
 
