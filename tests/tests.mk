@@ -513,6 +513,7 @@ dist_extra = \
 	tests/lint/headers \
 	tests/lint/layers.py \
 	tests/lint/man \
+	tests/lint/needs \
 	tests/lint/run \
 	tests/lint/shell \
 	tests/lint/sizes.py \
