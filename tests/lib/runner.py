@@ -248,7 +248,7 @@ def bootstrap_needed():
 
 def settings(path):
     """Words after `wary-test:` in a test's first lines: as=root, as=user,
-    serial, timeout=SECONDS."""
+    as=owner (who owns sources and builds), serial, timeout=SECONDS."""
     head = path.read_text(errors="replace")[:1500]
     found = re.search(r"wary-test:\s*([^\n*]*)", head)
     words = found.group(1).split() if found else []
@@ -511,7 +511,9 @@ def tree_tasks(kinds, people):
             for who in people:
                 task, words = test_task(name, path, who, "gcc", "gcc")
                 wanted = words.get("as")
-                if wanted and wanted != ("root" if who.name == "root" else "user"):
+                if wanted == "owner" and who is not people[0]:
+                    continue
+                if wanted in ("root", "user") and wanted != ("root" if who.name == "root" else "user"):
                     continue
                 serial = kind == "race" or "serial" in words
                 (alone if serial else lanes).append(task)
