@@ -99,7 +99,10 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 		term_give_back(&s->shared->term);
 		atomic_store(&s->shared->taken, false);
 	}
-	freeze_end(freeze);
+	if (out->answer == DIALOG_STOP)
+		freeze_kill(freeze);
+	else
+		freeze_end(freeze);
 	atomic_store(&s->shared->frozen, false);
 }
 

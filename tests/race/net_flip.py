@@ -25,6 +25,8 @@ MODES = {
     "sendmsg_control": ROUNDS, "bind_link": ROUNDS // 4,
 }
 PLANTED = BUILD / "tests/race/wary-planted"
+# Further messages are judged where they are fetched: there the fault does nothing.
+JUDGED_AS_FETCHED = {"sendmmsg_second"}
 # As long as it takes to find the fault on a loaded machine; natively likewise.
 RUNS = 100
 
@@ -146,7 +148,9 @@ for mode, rounds in MODES.items():
     good, hits = attack(mode, rounds, wary)
     ok(hits == 0, f"{mode}: {rounds} calls under wary, {good} succeeded, none reached what is denied")
     ok(good > 0, f"{mode}: what is allowed is reached")
-    for what, run in (("the attack works natively", native), ("a planted fault is found", planted)):
-        tries = until_hit(mode, run)
-        ok(tries, f"{mode}: {what} (after {tries} runs)")
+    tries = until_hit(mode, native)
+    ok(tries, f"{mode}: the attack works natively (after {tries} runs)")
+    if mode not in JUDGED_AS_FETCHED:
+        tries = until_hit(mode, planted)
+        ok(tries, f"{mode}: a planted fault is found (after {tries} runs)")
 finish()
