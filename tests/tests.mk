@@ -186,10 +186,15 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_fail \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
 	tests/fault/audit_power \
 	tests/fault/policy_memory
+tests_fault_audit_fail_SOURCES = tests/fault/audit_fail.c
+tests_fault_audit_fail_LDADD = $(unit_libs)
+tests_fault_audit_fail_CFLAGS = $(fault_cflags)
+tests_fault_audit_fail_LDFLAGS = $(fault_ldflags)
 tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
 tests_fault_audit_faults_LDADD = $(unit_libs)
 tests_fault_audit_faults_CFLAGS = $(fault_cflags)
