@@ -186,11 +186,16 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_bits \
 	tests/fault/audit_fail \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
 	tests/fault/audit_power \
 	tests/fault/policy_memory
+tests_fault_audit_bits_SOURCES = tests/fault/audit_bits.c
+tests_fault_audit_bits_LDADD = $(unit_libs)
+tests_fault_audit_bits_CFLAGS = $(fault_cflags)
+tests_fault_audit_bits_LDFLAGS = $(fault_ldflags)
 tests_fault_audit_fail_SOURCES = tests/fault/audit_fail.c
 tests_fault_audit_fail_LDADD = $(unit_libs)
 tests_fault_audit_fail_CFLAGS = $(fault_cflags)
@@ -393,6 +398,7 @@ dist_extra = \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \
+	tests/e2e/audit_read.py \
 	tests/e2e/cases.expected \
 	tests/e2e/cases.sh \
 	tests/e2e/cases_policy.sh \
@@ -418,6 +424,7 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_stores.py \
 	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \

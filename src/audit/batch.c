@@ -188,6 +188,13 @@ static int entry_note(struct batch *b, uint64_t index, const struct journal_entr
 	return batch_put_event(b, &r, r.head.mono_ns, true, r.head.result);
 }
 
+static int entry_opening(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	(void)b;
+	(void)e;
+	return index ? -ERR_FORMAT : 0; /* its row was made when it was written */
+}
+
 static int entry_end(struct batch *b, uint64_t index, const struct journal_entry *e)
 {
 	(void)b;
@@ -200,11 +207,11 @@ int batch_entry(struct batch *b, uint64_t index, const struct journal_entry *e)
 	static int (*const by_type[])(struct batch *, uint64_t, const struct journal_entry *) = {
 		[RECORD_INTENT] = entry_intent, [RECORD_OUTCOME] = entry_outcome,
 		[RECORD_NOTE] = entry_note,     [RECORD_CARRY] = entry_carry,
-		[RECORD_END] = entry_end,
+		[RECORD_END] = entry_end,       [RECORD_OPENING] = entry_opening,
 	};
 	int err;
 
-	if (e->head.type < RECORD_INTENT || e->head.type > RECORD_END ||
+	if (e->head.type < RECORD_INTENT || e->head.type >= RECORD_TYPES ||
 	    e->head.slot >= BATCH_SLOTS)
 		return -ERR_FORMAT;
 	err = by_type[e->head.type](b, index, e);

@@ -297,6 +297,8 @@ int journal_append(struct journal *j, struct journal_frame *f, uint64_t *index)
 		pthread_cond_broadcast(&j->room);
 	}
 	pthread_mutex_unlock(&j->lock);
+	/* Should the flag be missed, the writer sleeps out its second: only the
+	 * row comes later. */
 	if (atomic_load_explicit(&j->sleeping, memory_order_relaxed) &&
 	    atomic_exchange(&j->sleeping, false))
 		futex_wake(&j->wake);
