@@ -79,13 +79,27 @@ static int make_batch(struct recovery *r, const uint8_t *uuid)
 	return batch_new(r->store, &who, &r->batch);
 }
 
+/* The machine's key may be lost with the session's row. */
+static int put_machine(struct recovery *r)
+{
+	struct rows_signer s = {.role = SIGNER_MACHINE, .at_us = r->machine->made_us};
+	int err = store_signer_find(r->store, r->machine->public_key, &s.id);
+
+	if (!err && !s.id) {
+		memcpy(s.public_key, r->machine->public_key, sizeof s.public_key);
+		err = chain_certificate_sign(&s, NULL, r->machine->secret);
+		if (!err)
+			err = store_put_signer(r->store, &s);
+	}
+	r->signer.certified_by = s.id;
+	return err;
+}
+
 /* The recovery's key, in the first of its batches. */
 static int put_signer(struct recovery *r)
 {
-	int err = store_signer_find(r->store, r->machine->public_key, &r->signer.certified_by);
+	int err = put_machine(r);
 
-	if (!err && !r->signer.certified_by)
-		return -ERR_DAMAGED; /* the session's own key was certified by it */
 	if (!err)
 		err = store_put_signer(r->store, &r->signer);
 	if (!err)
@@ -187,7 +201,9 @@ static int run(struct recovery *r)
 	}
 	if (!err)
 		err = batch_anchor(r->batch, &seen);
-	return err ? err : head_write(store_path(r->store), &seen);
+	if (!err && head_write(store_path(r->store), &seen) != 0)
+		log_detail("the record's head could not be written: %s", strerrordesc_np(errno));
+	return err;
 }
 
 /* Looks at the first entries of a journal whose session is not on record.

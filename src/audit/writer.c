@@ -3,7 +3,9 @@
 
 #include "audit/head.h"
 #include "base/clock.h"
+#include "base/log.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,12 +139,13 @@ static int end_session(struct audit *a)
 
 	while (!err && !sealed)
 		err = finish(a, &sealed);
-	/* The head comes before the journal goes: a store whose log is lost in
-	 * between is still told from one that never had it. */
 	if (!err)
 		err = batch_anchor(a->batch, &seen);
-	if (!err)
-		err = head_write(a->db, &seen);
+	/* Before the journal goes: a store whose log is lost in between is still told
+	 * from one that never had it.  Without it the one before stays, which is
+	 * less to go by, and nothing false. */
+	if (!err && head_write(a->db, &seen) != 0)
+		log_detail("the record's head could not be written: %s", strerrordesc_np(errno));
 	return err ? err : journal_remove(a->journal);
 }
 
