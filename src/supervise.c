@@ -10,8 +10,8 @@
 #include "base/own.h"
 #include "call/decode.h"
 #include "pool.h"
-#include "trap/stack.h"
 #include "trap/notify.h"
+#include "trap/stack.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -30,15 +30,15 @@ struct supervisor {
 	struct lineage *lineage;
 	struct ask *ask;
 	struct notice *notice;
-	struct stacks *stacks;   /* trap/stack.h */
-	struct images *images;   /* answer/images.h; NULL: nothing is kept */
-	struct secrets *secrets; /* secret/grant.h */
-	struct listeners *own;   /* net/own.h: what the session listens on */
-	struct names *names;     /* net/names.h: addresses by names looked up */
-	struct guard *guard;     /* net/guard.h: the tree's name server; NULL: none */
+	struct stacks *stacks;     /* trap/stack.h */
+	struct images *images;     /* answer/images.h; NULL: nothing is kept */
+	struct secrets *secrets;   /* secret/grant.h */
+	struct listeners *own;     /* net/own.h: what the session listens on */
+	struct names *names;       /* net/names.h: addresses by names looked up */
+	struct guard *guard;       /* net/guard.h: the tree's name server; NULL: none */
 	_Atomic bool lookups_over; /* lookup.c: questions about names are withdrawn */
-	dev_t proc_dev;          /* device of /proc */
-	ino_t root_ino;          /* wary's own root */
+	dev_t proc_dev;            /* device of /proc */
+	ino_t root_ino;            /* wary's own root */
 	dev_t root_dev;
 	mode_t umask_start;
 	_Atomic bool umask_changed;     /* some caller has called umask */

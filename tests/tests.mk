@@ -372,11 +372,21 @@ tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/audit \
+	tests/bench/floor \
+	tests/bench/opens \
 	tests/bench/policy
 tests_bench_audit_SOURCES = tests/bench/audit.c
 tests_bench_audit_LDADD = $(unit_libs)
 tests_bench_audit_CFLAGS = $(unit_cflags)
 tests_bench_audit_LDFLAGS = $(unit_ldflags)
+tests_bench_floor_SOURCES = tests/bench/floor.c
+tests_bench_floor_LDADD = $(bench_libs)
+tests_bench_floor_CFLAGS = $(bench_cflags)
+tests_bench_floor_LDFLAGS = $(bench_ldflags)
+tests_bench_opens_SOURCES = tests/bench/opens.c
+tests_bench_opens_LDADD = $(bench_libs)
+tests_bench_opens_CFLAGS = $(bench_cflags)
+tests_bench_opens_LDFLAGS = $(bench_ldflags)
 tests_bench_policy_SOURCES = tests/bench/policy.c
 tests_bench_policy_LDADD = $(bench_libs)
 tests_bench_policy_CFLAGS = $(bench_cflags)
@@ -393,30 +403,28 @@ dist_extra = \
 	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
+	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/audit_read.py \
-	tests/e2e/cases.expected \
-	tests/e2e/cases.sh \
-	tests/e2e/cases_policy.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/names.py \
+	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
+	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
-	tests/e2e/policy_suggest.py \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
-	tests/e2e/same_make.sh \
 	tests/e2e/same_npm.sh \
 	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
@@ -493,9 +501,13 @@ dist_extra = \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
+	tests/lib/cases.expected \
+	tests/lib/cases.sh \
+	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/same_make.sh \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \

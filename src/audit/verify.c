@@ -12,7 +12,8 @@
 /* More rows than any batch has: a checkpoint that says so was changed. */
 #define RANGE_MAX ((uint64_t)1 << 20)
 
-static void tell(void (*to)(void *, const char *), void *ctx, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void tell(void (*to)(void *, const char *), void *ctx,
+                                                       const char *fmt, va_list ap)
 {
 	char sentence[1024];
 

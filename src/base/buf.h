@@ -18,7 +18,10 @@ struct buf {
 };
 
 #define BUF_MAX_DEFAULT ((size_t)64 << 20)
-#define BUF_INIT {0}
+#define BUF_INIT  \
+	{         \
+		0 \
+	}
 
 static inline void buf_init(struct buf *b, size_t max_bytes)
 {
@@ -32,8 +35,7 @@ void buf_free(struct buf *b);
 void buf_add(struct buf *b, const void *bytes, size_t len_bytes);
 void buf_str(struct buf *b, const char *text);
 void buf_chr(struct buf *b, char c);
-void buf_fmt(struct buf *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Integers in little-endian order, for canonical bytes. */
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);

@@ -34,7 +34,6 @@ int err_errno(int err);
  * The guardian then ends the tree, so that breaking closes. */
 _Noreturn void err_broken(const char *file, int line, const char *what);
 
-#define invariant(cond) \
-	((cond) ? (void)0 : err_broken(__FILE__, __LINE__, #cond))
+#define invariant(cond) ((cond) ? (void)0 : err_broken(__FILE__, __LINE__, #cond))
 
 #endif

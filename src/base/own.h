@@ -51,11 +51,11 @@ static inline void fd_drop(int *fd)
 }
 
 /** ptr_take: hands memory on; the holder's variable becomes NULL. */
-#define ptr_take(p)                   \
-	({                            \
+#define ptr_take(p)                       \
+	({                                \
 		__auto_type taken_ = (p); \
-		(p) = NULL;           \
-		taken_;               \
+		(p) = NULL;               \
+		taken_;                   \
 	})
 
 #endif

@@ -43,10 +43,9 @@ size_t text_utf8_next(const unsigned char *s, size_t len_bytes, unsigned *code)
 bool text_is_hidden(unsigned code)
 {
 	static const unsigned ranges[][2] = {
-		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},
-		{0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200f},
-		{0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff},
-		{0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
+		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+		{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
 	};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
@@ -67,8 +66,7 @@ static void escape(struct buf *out, unsigned code)
 		buf_fmt(out, "\\u{%x}", code);
 }
 
-void text_printable(struct buf *out, const void *bytes, size_t len_bytes,
-                    size_t max_chars)
+void text_printable(struct buf *out, const void *bytes, size_t len_bytes, size_t max_chars)
 {
 	const unsigned char *s = bytes;
 	size_t i = 0;

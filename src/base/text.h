@@ -15,8 +15,7 @@
  * bidirectional and invisible format characters, line separators, surrogates
  * and invalid bytes become \n, \t, \r, \xHH or \u{HEX}; a backslash becomes
  * \\ so that the form is unambiguous. */
-void text_printable(struct buf *out, const void *bytes, size_t len_bytes,
-                    size_t max_chars);
+void text_printable(struct buf *out, const void *bytes, size_t len_bytes, size_t max_chars);
 
 /** text_printable_str: the same for a C string, as memory (free(3)).
  * Never NULL: without memory it is abort(). */

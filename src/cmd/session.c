@@ -22,10 +22,10 @@
 #include "policy/settings.h"
 #include "secret/grant.h"
 #include "supervise.h"
-#include "trap/stack.h"
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
+#include "trap/stack.h"
 #include "trap/tree.h"
 
 #include <errno.h>
@@ -57,10 +57,10 @@
  *  7. COMMAND may run. */
 
 /* The stages that exist: a policy that needs another is refused. */
-#define STAGES                                                                                    \
-	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS | \
-	 STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | STAGE_ENV |         \
-	 STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+#define STAGES                                                                                     \
+	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS |  \
+	 STAGE_DEPENDENCIES | STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | \
+	 STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
 
 #define WAIT_NOTE_MS 2000
 

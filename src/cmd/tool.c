@@ -152,12 +152,12 @@ char *tool_where(const struct verdict *v)
 {
 	auto_buf out = BUF_INIT;
 
-	if (v->is_default)
-		buf_str(&out, "default");
-	else if (v->is_floor)
+	if (v->is_floor)
 		buf_str(&out, "floor");
-	else
+	else if (v->line)
 		buf_fmt(&out, "%s:%u", v->file, v->line);
+	else
+		buf_str(&out, "default");
 	return buf_take(&out);
 }
 

@@ -69,7 +69,8 @@ int tool_print_json(json_t *j);
  * NULL. */
 json_t *tool_text(const char *text);
 
-/** tool_where: "default.wary:12" of a rule, "default", "floor"; memory. */
+/** tool_where: "default.wary:12" of a rule or a default that was stated,
+ * "default" where none was, "floor"; memory. */
 char *tool_where(const struct verdict *v);
 
 /** tool_quote: appends a word as the language writes it. */

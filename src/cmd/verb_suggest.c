@@ -95,7 +95,7 @@ enum column {
 
 static const char *text_at(sqlite3_stmt *row, enum column column)
 {
-	return (const char *)sqlite3_column_text(row, column);
+	return (const char *)sqlite3_column_text(row, (int)column);
 }
 
 /* What a call asked besides: the record has one row for it. */

@@ -24,8 +24,11 @@ struct arena_piece {
 	struct arena_piece *newer, *older;
 	void *adopted;
 	size_t len_bytes;
-	char bytes[] __attribute__((aligned(ALIGN_BYTES)));
+	char bytes[];
 };
+
+/* Large pieces begin on a cache line, behind a pointer to what holds them. */
+#define LINE_BYTES ((size_t)64)
 
 static void *give_up(struct arena *a, int err)
 {
@@ -63,11 +66,23 @@ static void piece_free(struct arena *a, struct arena_piece *p)
 	free(p);
 }
 
+static void *line_of(struct arena_piece *p)
+{
+	size_t at = (size_t)(p->bytes + sizeof p + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
+	char *mem = p->bytes + (at - (size_t)p->bytes);
+
+	memcpy(mem - sizeof p, &p, sizeof p);
+	return mem;
+}
+
 void arena_release(struct arena *a, void *mem, size_t len_bytes)
 {
-	if (mem && len_bytes > SMALL_MAX_BYTES)
-		piece_free(a, (struct arena_piece *)(void *)((char *)mem -
-		                                             offsetof(struct arena_piece, bytes)));
+	struct arena_piece *p;
+
+	if (!mem || len_bytes <= SMALL_MAX_BYTES)
+		return;
+	memcpy(&p, (char *)mem - sizeof p, sizeof p);
+	piece_free(a, p);
 }
 
 static bool chunk_new(struct arena *a)
@@ -87,9 +102,9 @@ static bool chunk_new(struct arena *a)
 
 static void *alloc_large(struct arena *a, size_t len)
 {
-	struct arena_piece *p = piece_new(a, len);
+	struct arena_piece *p = piece_new(a, len + sizeof p + LINE_BYTES);
 
-	return p ? p->bytes : give_up(a, ERR_NOMEM);
+	return p ? line_of(p) : give_up(a, ERR_NOMEM);
 }
 
 void *arena_alloc(struct arena *a, size_t len_bytes)
@@ -138,6 +153,24 @@ char *arena_cat(struct arena *a, const char *first, const char *second)
 	if (s) {
 		memcpy(s, first, n);
 		memcpy(s + n, second, m);
+	}
+	return s;
+}
+
+char *arena_join(struct arena *a, const char *const *texts)
+{
+	size_t len = 0;
+	size_t at = 0;
+	char *s;
+
+	for (size_t i = 0; texts[i]; i++)
+		len += strlen(texts[i]);
+	s = arena_alloc(a, len + 1);
+	for (size_t i = 0; s && texts[i]; i++) {
+		size_t n = strlen(texts[i]);
+
+		memcpy(s + at, texts[i], n);
+		at += n;
 	}
 	return s;
 }

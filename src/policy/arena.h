@@ -42,6 +42,9 @@ char *arena_str(struct arena *a, const char *text);
 /** arena_cat: two texts as one. */
 char *arena_cat(struct arena *a, const char *first, const char *second);
 
+/** arena_join: texts as one; a NULL ends them. */
+char *arena_join(struct arena *a, const char *const *texts);
+
 /** arena_fmt: formatted text. */
 char *arena_fmt(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

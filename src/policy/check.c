@@ -52,9 +52,10 @@ static uint32_t taken_over_by(const struct checking *k, uint32_t object)
 	if (o->form == OBJECT_PATH) {
 		uint32_t node = path_index_find(&k->p->paths, o->pattern);
 
-		for (uint32_t e = k->p->paths.nodes.v[node].entries; e; e = k->p->entries.v[e].next)
-			if (takes_over(k, k->p->entries.v[e].object, object))
-				return k->p->entries.v[e].object;
+		for (uint32_t by = k->p->paths.nodes.v[node].objects; by;
+		     by = k->p->objects.v[by].next)
+			if (takes_over(k, by, object))
+				return by;
 	}
 	for (size_t i = k->wide.n; i-- > 0;)
 		if (takes_over(k, k->wide.v[i], object))

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* Two cache lines each; what deciding looks at is in the first. */
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct object) == 128 && sizeof(struct rule) == 128),
+               "two cache lines");
+
 static const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_FLOOR] = "floor", [LAYER_MACHINE] = "machine", [LAYER_TENANT] = "tenant",
 	[LAYER_TEXT] = "policy", [LAYER_ANSWERS] = "answers",
@@ -42,7 +46,6 @@ void compile_begin(struct compiler *c, struct policy *p, struct arena *lasting,
 	resolver_begin(&c->resolver, lasting, world);
 	*vec_push(a, &p->rules) = (struct rule){0};
 	*vec_push(a, &p->objects) = (struct object){0};
-	*vec_push(a, &p->entries) = (struct entry){0};
 	*vec_push(a, &p->inode_keys) = (struct inode_key){0};
 	path_index_begin(&p->paths, a);
 	path_index_begin(&p->delegate_paths, a);
@@ -92,13 +95,28 @@ static uint32_t *address_list(struct policy *p, const struct object *o)
 	return NULL;
 }
 
-static void list_add(struct policy *p, uint32_t *head, uint32_t object)
+static uint32_t *list_of(struct policy *p, const struct object *o)
 {
-	uint32_t next = *head;
+	uint32_t node;
 
-	/* Set first: a map may hold a slot only with a value. */
-	*head = (uint32_t)p->entries.n;
-	*vec_push(&p->arena, &p->entries) = (struct entry){.object = object, .next = next};
+	switch ((enum object_form)o->form) {
+	case OBJECT_PATH:
+		/* First: it may move the nodes. */
+		node = path_index_add(&p->paths, o->pattern);
+		return &p->paths.nodes.v[node].objects;
+	case OBJECT_NAME:
+		return name_index_at(&p->names, o->pattern);
+	case OBJECT_ALL:
+		return &p->all;
+	case OBJECT_ANY_ADDRESS:
+	case OBJECT_RANGE:
+	case OBJECT_HOST:
+	case OBJECT_BELOW:
+	case OBJECT_SET:
+	case OBJECT_UNIX_NAME:
+		break;
+	}
+	return address_list(p, o);
 }
 
 void compile_object(struct compiler *c, struct object o)
@@ -106,25 +124,21 @@ void compile_object(struct compiler *c, struct object o)
 	struct policy *p = c->policy;
 	uint32_t id = (uint32_t)p->objects.n;
 	struct rule *rule = &p->rules.v[p->rules.n - 1];
+	uint32_t *head;
 
 	o.rule = (uint32_t)(p->rules.n - 1);
+	o.classes = rule->classes;
+	o.layer = rule->layer;
+	o.answer = rule->answer;
+	o.is_final = rule->is_final;
+	o.has_conds = rule->conds_n || rule->dependencies;
+	head = list_of(p, &o);
+	o.next = *head;
+	*head = id;
 	*vec_push(&p->arena, &p->objects) = o;
 	rule->objects_n++;
 	if (rule->dependencies)
 		*vec_push(&p->arena, &p->dependents) = id;
-	if (o.form == OBJECT_PATH) {
-		uint32_t node = path_index_add(&p->paths, o.pattern);
-
-		list_add(p, &p->paths.nodes.v[node].entries, id);
-	} else if (o.form == OBJECT_NAME) {
-		list_add(p, name_index_at(&p->names, o.pattern), id);
-	} else if (o.form == OBJECT_ALL) {
-		for (int class = 0; class < CLASS_COUNT; class ++)
-			if (rule->classes & CLASS_BIT(class))
-				list_add(p, &p->all[class], id);
-	} else {
-		list_add(p, address_list(p, &o), id);
-	}
 }
 
 /* --- options --------------------------------------------------------------- */
@@ -224,9 +238,19 @@ static bool check_source(struct compiler *c, const struct stmt *s)
 
 static const char *rule_text(struct compiler *c, const struct rule_tree *t, const char *objects)
 {
-	return arena_fmt(&c->policy->arena, "%s%s %s%s%s%s%s", t->is_final ? "final " : "",
-	                 policy_answer_name(t->answer), t->classes_text, *objects ? " " : "",
-	                 objects, *t->tail ? " " : "", t->tail);
+	const char *const texts[] = {
+		t->is_final ? "final " : "",
+		policy_answer_name(t->answer),
+		" ",
+		t->classes_text,
+		*objects ? " " : "",
+		objects,
+		*t->tail ? " " : "",
+		t->tail,
+		NULL,
+	};
+
+	return arena_join(&c->policy->arena, texts);
 }
 
 static const char *objects_text(struct compiler *c, const struct rule_tree *t)

@@ -392,7 +392,7 @@ void compile_objects(struct compiler *c, const struct rule_tree *t, struct rule 
 		const struct word *w = &t->objects.v[i];
 		struct object o = {.at = w->at};
 
-		o.text = object_text(c, head, w, t->tail);
+		o.text = t->objects.n == 1 ? rule->text : object_text(c, head, w, t->tail);
 		word_objects(c, family, w, o);
 	}
 }

@@ -12,25 +12,25 @@
 
 /* Sources that decide each by themselves (law 6); the strictest stands. */
 enum layer { LAYER_FLOOR, LAYER_MACHINE, LAYER_TENANT, LAYER_TEXT, LAYER_ANSWERS, LAYER_COUNT };
-/** layer_name: "floor", "machine", "tenant", "policy", "answers". */
+/** layer_name: as in explain.h. */
 const char *layer_name(enum layer layer);
 
 /* The number of a rule is its order: within a layer the greater is later. */
 struct rule {
+	/* What a verdict is made of. */
+	const char *file;
+	const char *because, *via;
+	uint32_t line, for_s;
+	int as_errno;
+	uint32_t conds_n;
 	uint8_t layer, answer;
 	bool is_final, each, relay, dependencies, stack, quiet, derived;
 	unsigned classes;
 	const struct cond *conds;
-	uint32_t conds_n;
 	uint32_t objects, objects_n; /* a run of policy.objects */
-	const char *file;
-	unsigned line;
-	const char *text; /* with all objects, as written */
-	const char *because, *via;
-	int as_errno;
-	uint32_t for_s;
-	struct spot at;    /* while loading and checking only */
-	struct spot by_at; /* of a `by`, or source NULL */
+	const char *text;            /* with all objects, as written */
+	struct spot at;              /* while loading and checking only */
+	struct spot by_at;           /* of a `by`, or source NULL */
 };
 
 enum object_form {
@@ -46,24 +46,25 @@ enum object_form {
 };
 
 struct object {
+	/* What deciding looks at first, with what it needs of the rule. */
+	uint32_t next; /* of the same list: an earlier object, or 0 */
 	uint32_t rule;
+	unsigned classes;
+	uint8_t layer, answer;
+	bool is_final, has_conds;
 	uint8_t form, proto, set;
 	bool wild;           /* a pattern with a wildcard, or a whole class */
 	bool dead;           /* an allow through a link that the tree may replace */
 	bool names_registry; /* a host of a registry set */
 	bool is_unix;
-	const char *pattern; /* canonical */
-	const char *text;    /* the rule with this object alone, as written */
-	struct ip_range range;
-	const struct port_range *ports;
 	uint32_t ports_n; /* 0: any */
+	const struct port_range *ports;
+	const char *text;    /* the rule with this object alone, as written */
+	const char *pattern; /* canonical */
+	struct ip_range range;
 	const char *link; /* the link that an allow went through, or NULL */
 	struct spot at;
-};
-
-/* Lists of objects: the newest, and so latest, first. */
-struct entry {
-	uint32_t object, next;
+	uint8_t rest_of_line[16];
 };
 
 struct inode_key {
@@ -107,7 +108,6 @@ struct policy {
 	struct arena arena;
 	VEC(struct rule) rules;     /* [0] unused */
 	VEC(struct object) objects; /* [0] unused */
-	VEC(struct entry) entries;  /* [0] unused */
 	bool present[LAYER_COUNT];
 	bool has_final;
 	unsigned spoken; /* classes that some rule names */
@@ -117,7 +117,7 @@ struct policy {
 	struct name_index hosts, names, unix_names;
 	struct text_map below; /* x of *.x */
 	struct range_index v4, v6;
-	uint32_t all[CLASS_COUNT]; /* lists: rules without object */
+	uint32_t all; /* lists: rules without object */
 	uint32_t sets[SET_COUNT];
 	uint32_t any_address;
 	VEC(uint32_t) dependents;         /* objects of rules `with dependencies` */

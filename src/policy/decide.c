@@ -28,9 +28,7 @@ static void offer(struct choice *c, uint32_t object, int answer)
 
 static int answer_of(const struct decision *d, uint32_t object)
 {
-	const struct policy *p = d->policy;
-
-	return p->rules.v[p->objects.v[object].rule].answer;
+	return d->policy->objects.v[object].answer;
 }
 
 static uint32_t order_of(const struct decision *d, uint32_t object)

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "policy/match.h"
+#include "policy/secret.h"
 #include "policy/words.h"
 
 #include <stdlib.h>
@@ -131,6 +132,7 @@ struct explaining {
 	const struct decision *d; /* walked: knows what decided */
 	uint32_t decided[LAYER_COUNT];
 	bool sure[LAYER_COUNT];
+	const char *other_name;
 };
 
 static const char *cond_text(struct explaining *x, const struct cond *c)
@@ -219,7 +221,8 @@ static void explain_object(struct explaining *x, uint32_t id)
 	                          .line = r->line,
 	                          .text = o->text,
 	                          .answer = (enum policy_answer)r->answer,
-	                          .is_final = r->is_final};
+	                          .is_final = r->is_final,
+	                          .other_name = x->other_name};
 	m.why = why_of(x, o, by_root, &failed);
 	m.condition = cond_text(x, failed);
 	if (x->decided[r->layer] == id)
@@ -257,6 +260,74 @@ static void explain_opinions(struct explaining *x)
 		!x->e->opinions[LAYER_TEXT].verdict.each;
 }
 
+static void explain_objects(struct explaining *x)
+{
+	for (uint32_t i = 1; i < x->d->policy->objects.n; i++)
+		explain_object(x, i);
+}
+
+/* Law 11: rules for other names that a file is known to have. */
+static void explain_names(struct explaining *x, const struct policy *p, const struct facts *f)
+{
+	uint32_t i = pair_map_get(&p->inodes, inode_fold(f->dev, f->ino));
+
+	if (!f->ino || !(CLASS_BIT(f->class) & CLASSES_PATH))
+		return;
+	for (; i; i = p->inode_keys.v[i].next) {
+		const struct inode_key *k = &p->inode_keys.v[i];
+		struct explaining other = {.e = x->e, .other_name = k->path};
+		struct decision d;
+
+		if (k->dev != f->dev || k->ino != f->ino || strcmp(k->path, f->object) == 0)
+			continue;
+		decision_begin(&d, p, f);
+		d.path = k->path;
+		decision_walk(&d);
+		other.d = &d;
+		for (int layer = 0; layer < LAYER_COUNT; layer++)
+			other.decided[layer] =
+				decision_choose(&d, (enum layer)layer, &other.sure[layer]);
+		explain_objects(&other);
+	}
+}
+
+/* Statements for a secret: the last that goes to the program decides. */
+static void explain_secrets(struct explaining *x, const struct policy *p, const struct facts *f)
+{
+	bool decided = false;
+	size_t first = x->e->matches.n;
+
+	for (size_t i = p->secrets.n; i-- > 0;) {
+		const struct secret_rule *s = &p->secrets.v[i];
+		const struct cond *failed = NULL;
+		struct policy_match m = {.source = layer_name((enum layer)s->layer),
+		                         .file = s->public.file,
+		                         .line = s->public.line,
+		                         .text = s->public.text,
+		                         .answer = s->ask ? ANSWER_ASK : ANSWER_ALLOW};
+		enum fact_state state;
+
+		if (strcmp(s->public.name, f->object) != 0)
+			continue;
+		state = secret_goes_to(s, f, &failed);
+		m.condition = cond_text(x, failed);
+		m.why = state == FACT_NO        ? WHY_CONDITION
+		        : state == FACT_UNKNOWN ? WHY_UNKNOWN
+		        : decided               ? WHY_LATER
+		                                : WHY_DECIDED;
+		decided |= state == FACT_YES;
+		m.asks_more = state != FACT_YES && m.answer < x->e->verdict.answer;
+		*vec_push(&x->e->arena, &x->e->matches) = m;
+	}
+	/* In the order of the text, as the rules are. */
+	for (size_t i = first, j = x->e->matches.n; i + 1 < j; i++, j--) {
+		struct policy_match kept = x->e->matches.v[i];
+
+		x->e->matches.v[i] = x->e->matches.v[j - 1];
+		x->e->matches.v[j - 1] = kept;
+	}
+}
+
 static void explain(struct policy_explanation *e, const struct policy *p, const struct facts *f)
 {
 	struct decision d;
@@ -266,8 +337,10 @@ static void explain(struct policy_explanation *e, const struct policy *p, const 
 	decision_begin(&d, p, f);
 	decision_walk(&d);
 	explain_opinions(&x);
-	for (uint32_t i = 1; i < p->objects.n; i++)
-		explain_object(&x, i);
+	if (f->class == CLASS_SECRET)
+		explain_secrets(&x, p, f);
+	explain_objects(&x);
+	explain_names(&x, p, f);
 }
 
 static int explain_guarded(struct policy_explanation *e, const struct policy *p,

@@ -29,8 +29,10 @@ struct policy_match {
 	enum policy_answer answer;
 	bool is_final;
 	enum policy_why why;
-	const char *condition; /* the condition that fails or is unknown, or NULL */
-	bool asks_more;        /* would be looser than the verdict: "would allow
+	const char *condition;  /* the condition that fails or is unknown, or NULL */
+	const char *other_name; /* the rule speaks of this name of the same file
+	                           (law 11), or NULL */
+	bool asks_more;         /* would be looser than the verdict: "would allow
 	                          it, but asks for more" */
 };
 

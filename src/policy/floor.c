@@ -149,9 +149,9 @@ static void add_delegate_path(struct compiler *c, const char *pattern)
 	struct policy *p = c->policy;
 	uint32_t node = path_index_add(&p->delegate_paths, pattern);
 
-	if (p->delegate_paths.nodes.v[node].entries)
+	if (p->delegate_paths.nodes.v[node].objects)
 		return;
-	p->delegate_paths.nodes.v[node].entries = 1;
+	p->delegate_paths.nodes.v[node].objects = 1;
 	*vec_push(&p->arena, &p->delegate_list) = compile_kept(c, pattern);
 }
 

@@ -161,29 +161,15 @@ static bool overlaps(struct slice a, struct slice b, bool fold)
 	return below.v[0];
 }
 
-/* A literal without its escapes. Returns false where it is too long. */
-static bool literal_bytes(struct slice g, char *out, size_t *n)
-{
-	*n = 0;
-	for (size_t i = 0; i < g.n; i++) {
-		if (g.s[i] == '\\' && i + 1 < g.n)
-			i++;
-		if (*n == PARTS_MAX)
-			return false;
-		out[(*n)++] = g.s[i];
-	}
-	return true;
-}
-
 bool glob_overlaps(struct slice a, struct slice b)
 {
 	char bytes[PARTS_MAX];
 	size_t n;
 
 	/* Most are literal: a name against a pattern. */
-	if (glob_is_literal(a) && literal_bytes(a, bytes, &n))
+	if (glob_is_literal(a) && glob_plain_in(a, bytes, sizeof bytes, &n))
 		return match(b, (struct slice){bytes, n}, false);
-	if (glob_is_literal(b) && literal_bytes(b, bytes, &n))
+	if (glob_is_literal(b) && glob_plain_in(b, bytes, sizeof bytes, &n))
 		return match(a, (struct slice){bytes, n}, false);
 	return overlaps(a, b, false);
 }
@@ -237,9 +223,22 @@ bool glob_covers(struct slice a, struct slice b)
 	char bytes[PARTS_MAX];
 	size_t n;
 
-	if (glob_is_literal(b) && literal_bytes(b, bytes, &n))
+	if (glob_is_literal(b) && glob_plain_in(b, bytes, sizeof bytes, &n))
 		return match(a, (struct slice){bytes, n}, false);
 	return !glob_is_literal(a) && covers(a, b);
+}
+
+bool glob_plain_in(struct slice glob, char *out, size_t size, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < glob.n; i++) {
+		if (glob.s[i] == '\\' && i + 1 < glob.n)
+			i++;
+		if (*n == size)
+			return false;
+		out[(*n)++] = glob.s[i];
+	}
+	return true;
 }
 
 char *glob_plain(struct arena *a, struct slice glob)

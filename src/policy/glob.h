@@ -37,6 +37,10 @@ bool glob_overlaps(struct slice a, struct slice b);
 /** glob_plain: the text without its backslashes. */
 char *glob_plain(struct arena *a, struct slice glob);
 
+/** glob_plain_in: the same in a buffer; false where it has no room (a NUL is
+ * not added). */
+bool glob_plain_in(struct slice glob, char *out, size_t size, size_t *n);
+
 /** glob_quote: cooked text that means these bytes themselves. */
 char *glob_quote(struct arena *a, const char *bytes);
 

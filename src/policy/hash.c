@@ -1,6 +1,22 @@
 #include "policy/hash.h"
 
+#include <stdbool.h>
+
 #define FIRST_CAP 16
+
+static bool is_inline(size_t n)
+{
+	return n <= TEXT_INLINE_BYTES;
+}
+
+static bool slot_is(const struct text_slot *slot, const char *s, size_t n, uint64_t hash)
+{
+	if (slot->n != n)
+		return false;
+	if (is_inline(n))
+		return memcmp(slot->bytes, s, n) == 0;
+	return slot->hash == hash && memcmp(slot->s, s, n) == 0;
+}
 
 static struct text_slot *text_find(const struct text_map *m, const char *s, size_t n, uint64_t hash)
 {
@@ -9,8 +25,7 @@ static struct text_slot *text_find(const struct text_map *m, const char *s, size
 	for (;;) {
 		struct text_slot *slot = &m->slots[at];
 
-		if (!slot->value ||
-		    (slot->hash == hash && slot->n == n && memcmp(slot->s, s, n) == 0))
+		if (!slot->value || slot_is(slot, s, n, hash))
 			return slot;
 		at = (at + 1) & (m->cap - 1);
 	}
@@ -30,9 +45,10 @@ static void text_grow(struct text_map *m, struct arena *a)
 	bigger.slots = arena_alloc(a, bigger.cap * sizeof *bigger.slots);
 	for (size_t i = 0; i < m->cap; i++) {
 		struct text_slot *slot = &m->slots[i];
+		const char *s = is_inline(slot->n) ? slot->bytes : slot->s;
 
 		if (slot->value)
-			*text_find(&bigger, slot->s, slot->n, slot->hash) = *slot;
+			*text_find(&bigger, s, slot->n, hash_bytes(s, slot->n)) = *slot;
 	}
 	arena_release(a, m->slots, m->cap * sizeof *m->slots);
 	*m = bigger;
@@ -47,7 +63,13 @@ uint32_t *text_map_at(struct text_map *m, struct arena *a, const char *s, size_t
 		text_grow(m, a);
 	slot = text_find(m, s, n, hash);
 	if (!slot->value) {
-		*slot = (struct text_slot){.s = s, .n = (uint32_t)n, .hash = hash};
+		slot->n = (uint32_t)n;
+		if (is_inline(n)) {
+			memcpy(slot->bytes, s, n);
+		} else {
+			slot->s = s;
+			slot->hash = hash;
+		}
 		m->used++;
 	}
 	return &slot->value;

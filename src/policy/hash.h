@@ -31,12 +31,19 @@ static inline uint64_t hash_bytes(const char *s, size_t n)
 	return h * 0xc4ceb9fe1a85ec53u >> 16;
 }
 
-/* Bytes to a number that is never 0. */
+/* Bytes to a number that is never 0.  Short ones lie in the slot itself, so
+ * that looking them up touches one cache line. */
+#define TEXT_INLINE_BYTES 24
 struct text_slot {
-	const char *s;
 	uint32_t n;
 	uint32_t value; /* 0: free */
-	uint64_t hash;
+	union {
+		char bytes[TEXT_INLINE_BYTES]; /* where n is not more */
+		struct {
+			const char *s;
+			uint64_t hash;
+		};
+	};
 };
 struct text_map {
 	struct text_slot *slots;
@@ -46,7 +53,8 @@ struct text_map {
 /** text_map_get: the number, or 0. */
 uint32_t text_map_get(const struct text_map *m, const char *s, size_t n);
 /** text_map_at: where the number is kept; 0 there: the bytes are new, and the
- * caller sets it at once.  @s must live as long as the map. */
+ * caller sets it at once.  @s must live as long as the map, unless it is
+ * no longer than TEXT_INLINE_BYTES. */
 uint32_t *text_map_at(struct text_map *m, struct arena *a, const char *s, size_t n);
 
 /* A pair of numbers to a number that is never 0. */

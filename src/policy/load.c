@@ -294,8 +294,6 @@ static void reserve(struct policy *p, const struct source *source)
 	                         sizeof *p->rules.v);
 	p->objects.v = vec_reserve(a, p->objects.v, p->objects.n, &p->objects.cap,
 	                           p->objects.n + lines, sizeof *p->objects.v);
-	p->entries.v = vec_reserve(a, p->entries.v, p->entries.n, &p->entries.cap,
-	                           p->entries.n + lines, sizeof *p->entries.v);
 }
 
 static void load_text(struct loading *l, struct source *source)

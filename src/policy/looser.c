@@ -82,11 +82,12 @@ static void add_node(struct compare *c, uint32_t node, int side, bool only)
 {
 	const struct path_node *n = &c->p->paths.nodes.v[node];
 
-	for (uint32_t e = n->entries; e; e = c->p->entries.v[e].next)
-		add_object(c, side, c->p->entries.v[e].object, only);
+	for (uint32_t o = n->objects; o; o = c->p->objects.v[o].next)
+		add_object(c, side, o, only);
 	if (!c->below)
 		return;
-	for (uint32_t child = n->children; child; child = c->p->paths.nodes.v[child].next_child)
+	for (uint32_t child = c->p->paths.more.v[node].children; child;
+	     child = c->p->paths.more.v[child].next_child)
 		add_node(c, child, side, only);
 }
 
@@ -100,8 +101,8 @@ static void add_whole_states(struct compare *c, const struct path_states *states
 
 		if (c->below && n->kind != PATH_ANY)
 			continue;
-		for (uint32_t e = n->entries; e; e = p->entries.v[e].next)
-			add_whole(c, side, p->entries.v[e].object);
+		for (uint32_t o = n->objects; o; o = p->objects.v[o].next)
+			add_whole(c, side, o);
 	}
 }
 
@@ -117,9 +118,9 @@ static void add_common(struct compare *c, int side)
 {
 	const struct policy *p = c->p;
 
+	for (uint32_t o = p->all; o; o = p->objects.v[o].next)
+		add_object(c, side, o, false);
 	for (int class = 0; class <= CLASS_BIND; class ++) {
-		for (uint32_t e = p->all[class]; e; e = p->entries.v[e].next)
-			add_object(c, side, p->entries.v[e].object, false);
 		for (int layer = 0; layer < LAYER_COUNT; layer++) {
 			struct span *s = &c->spans[side][layer][class];
 			int answer = p->present[layer] ? p->defaults[layer][class].answer : -1;
@@ -132,9 +133,8 @@ static void add_common(struct compare *c, int side)
 
 static void add_whole_common(struct compare *c, int side)
 {
-	for (int class = 0; class <= CLASS_BIND; class ++)
-		for (uint32_t e = c->p->all[class]; e; e = c->p->entries.v[e].next)
-			add_whole(c, side, c->p->entries.v[e].object);
+	for (uint32_t o = c->p->all; o; o = c->p->objects.v[o].next)
+		add_whole(c, side, o);
 }
 
 static void add_side(struct compare *c, const struct path_states *mine,
@@ -177,10 +177,10 @@ static bool may_be_looser(const struct compare *c, int layer, int class)
 
 static bool has_delegates(const struct path_index *ix, uint32_t node, bool below)
 {
-	if (ix->nodes.v[node].entries)
+	if (ix->nodes.v[node].objects)
 		return true;
-	for (uint32_t child = ix->nodes.v[node].children; below && child;
-	     child = ix->nodes.v[child].next_child)
+	for (uint32_t child = ix->more.v[node].children; below && child;
+	     child = ix->more.v[child].next_child)
 		if (has_delegates(ix, child, below))
 			return true;
 	return false;

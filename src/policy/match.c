@@ -36,7 +36,7 @@ static enum fact_state name_applies(const struct rule *r)
 }
 
 static enum fact_state address_applies(const struct decision *d, const struct object *o,
-                                       const struct rule *r, enum policy_why *why)
+                                       enum policy_why *why)
 {
 	const struct facts_addr *a = &d->facts->addr;
 
@@ -46,7 +46,7 @@ static enum fact_state address_applies(const struct decision *d, const struct ob
 		return FACT_NO;
 	if (d->is_special && (o->form == OBJECT_HOST || o->form == OBJECT_BELOW)) {
 		*why = WHY_ADDRESS;
-		return name_applies(r);
+		return name_applies(&d->policy->rules.v[o->rule]);
 	}
 	return o->proto != PROTO_ANY && a->proto == PROTO_ANY ? FACT_UNKNOWN : FACT_YES;
 }
@@ -54,15 +54,14 @@ static enum fact_state address_applies(const struct decision *d, const struct ob
 enum fact_state match_object(const struct decision *d, const struct object *o, bool by_root,
                              enum policy_why *why)
 {
-	const struct rule *r = &d->policy->rules.v[o->rule];
-	bool allow = r->answer == ANSWER_ALLOW;
+	bool allow = o->answer == ANSWER_ALLOW;
 
 	*why = WHY_CONDITION;
 	if (o->dead) {
 		*why = WHY_REPLACEABLE;
 		return FACT_NO;
 	}
-	if (by_root && !r->dependencies) {
+	if (by_root && !d->policy->rules.v[o->rule].dependencies) {
 		*why = WHY_DEPENDENCY;
 		return FACT_NO;
 	}
@@ -76,7 +75,7 @@ enum fact_state match_object(const struct decision *d, const struct object *o, b
 		return FACT_NO;
 	if ((d->class == CLASS_CONNECT || d->class == CLASS_BIND) && o->form != OBJECT_PATH &&
 	    o->form != OBJECT_UNIX_NAME && o->form != OBJECT_ALL)
-		return address_applies(d, o, r, why);
+		return address_applies(d, o, why);
 	return FACT_YES;
 }
 
@@ -95,65 +94,70 @@ static bool is_beaten(const struct decision *d, const struct tally *t, uint32_t 
 	return !is_final && t->sure && rule_of(d, t->sure) >= rule;
 }
 
-static void weigh(struct decision *d, struct tally *t, uint32_t object, const struct rule *r,
-                  enum fact_state state)
+static void weigh(struct decision *d, struct tally *t, uint32_t object, enum fact_state state)
 {
-	uint32_t rule = rule_of(d, object);
+	const struct object *o = &d->policy->objects.v[object];
 	uint32_t *slot;
 
-	if (state == FACT_YES && r->is_final) {
+	if (state == FACT_YES && o->is_final) {
 		t->final_sure = object;
 	} else if (state == FACT_YES) {
 		t->sure = object;
-	} else if (r->is_final) {
-		slot = &t->final_maybe[r->answer];
-		if (!*slot || rule_of(d, *slot) > rule)
+	} else if (o->is_final) {
+		slot = &t->final_maybe[o->answer];
+		if (!*slot || rule_of(d, *slot) > o->rule)
 			*slot = object;
 	} else {
-		slot = &t->maybe[r->answer];
-		if (!*slot || rule_of(d, *slot) < rule)
+		slot = &t->maybe[o->answer];
+		if (!*slot || rule_of(d, *slot) < o->rule)
 			*slot = object;
 	}
+}
+
+/* What the conditions of a rule leave of a match. */
+static enum fact_state conds_leave(const struct decision *d, const struct object *o, bool by_root)
+{
+	const struct rule *r = &d->policy->rules.v[o->rule];
+	struct cond_context x = {
+		.facts = d->facts, .answer = (enum policy_answer)o->answer, .by_root = by_root};
+	enum fact_state state = FACT_YES;
+	bool other;
+
+	if (r->conds_n)
+		state = d->loosest ? FACT_UNKNOWN : conds_hold(r->conds, r->conds_n, &x, NULL);
+	/* A dependency of a package that is not known. */
+	if (state == FACT_YES && r->dependencies && !by_root && d->facts->package.dependency &&
+	    !d->facts->package.root && !match_names(d, o, &other))
+		state = FACT_UNKNOWN;
+	return state;
 }
 
 static void consider(struct decision *d, uint32_t object, bool by_root)
 {
-	const struct policy *p = d->policy;
-	const struct object *o = &p->objects.v[object];
-	const struct rule *r = &p->rules.v[o->rule];
-	struct tally *t = &d->tallies[r->layer];
-	struct cond_context x = {
-		.facts = d->facts, .answer = (enum policy_answer)r->answer, .by_root = by_root};
+	const struct object *o = &d->policy->objects.v[object];
+	struct tally *t = &d->tallies[o->layer];
 	enum policy_why why;
 	enum fact_state state;
 	enum fact_state conds;
 
-	if (!(r->classes & CLASS_BIT(d->class)) || is_beaten(d, t, o->rule, r->is_final))
+	if (!(o->classes & CLASS_BIT(d->class)) || is_beaten(d, t, o->rule, o->is_final))
 		return;
 	state = match_object(d, o, by_root, &why);
 	if (state == FACT_NO)
 		return;
-	if (r->conds_n) {
-		conds = d->loosest ? FACT_UNKNOWN : conds_hold(r->conds, r->conds_n, &x, NULL);
+	if (o->has_conds) {
+		conds = conds_leave(d, o, by_root);
 		if (conds == FACT_NO)
 			return;
 		state = conds == FACT_UNKNOWN ? conds : state;
 	}
-	/* A dependency of a package that is not known. */
-	if (r->dependencies && !by_root && d->facts->package.dependency &&
-	    !d->facts->package.root && !match_names(d, o, &by_root))
-		state = FACT_UNKNOWN;
-	weigh(d, t, object, r, state);
+	weigh(d, t, object, state);
 }
 
-static void consider_list(struct decision *d, uint32_t entry, bool by_root)
+static void consider_list(struct decision *d, uint32_t object, bool by_root)
 {
-	while (entry) {
-		const struct entry *e = &d->policy->entries.v[entry];
-
-		consider(d, e->object, by_root);
-		entry = e->next;
-	}
+	for (; object; object = d->policy->objects.v[object].next)
+		consider(d, object, by_root);
 }
 
 /* --- walking ------------------------------------------------------------------ */
@@ -167,8 +171,8 @@ static void walk_path(struct decision *d, const char *path)
 	path_index_states(&p->paths, path, &states);
 	d->overflow |= states.overflow;
 	for (size_t i = 0; i < states.n; i++)
-		if (p->paths.nodes.v[states.v[i]].entries)
-			consider_list(d, p->paths.nodes.v[states.v[i]].entries, false);
+		if (p->paths.nodes.v[states.v[i]].objects)
+			consider_list(d, p->paths.nodes.v[states.v[i]].objects, false);
 }
 
 /* Law 11: deny and ask ignore case where the folder does. */
@@ -207,10 +211,10 @@ static void walk_inet(struct decision *d)
 	const struct facts_addr *a = &d->facts->addr;
 	bool is_v6 = a->family == ADDR_INET6;
 	const struct range_index *ranges = is_v6 ? &p->v6 : &p->v4;
-	uint32_t node = 0;
+	unsigned bits = 0;
 	uint32_t head;
 
-	while ((head = range_index_next(ranges, a->ip, is_v6 ? 128 : 32, &node)))
+	while ((head = range_index_next(ranges, a->ip, is_v6 ? 128 : 32, &bits)))
 		consider_list(d, head, false);
 	consider_list(d, p->any_address, false);
 	for (int set = 0; set < SET_DELEGATES; set++)
@@ -342,7 +346,7 @@ static bool is_delegate(const struct policy *p, const struct facts_addr *a)
 	}
 	path_index_states(&p->delegate_paths, a->unix_name, &states);
 	for (size_t i = 0; i < states.n; i++)
-		if (p->delegate_paths.nodes.v[states.v[i]].entries)
+		if (p->delegate_paths.nodes.v[states.v[i]].objects)
 			return true;
 	return states.overflow;
 }
@@ -358,6 +362,6 @@ void decision_begin(struct decision *d, const struct policy *p, const struct fac
 
 void decision_walk(struct decision *d)
 {
-	consider_list(d, d->policy->all[d->class], false);
+	consider_list(d, d->policy->all, false);
 	walks[d->class](d);
 }

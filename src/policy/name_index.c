@@ -18,28 +18,42 @@ static char *literal_beginning(struct name_index *ix, const char *glob)
 	return plain;
 }
 
+/* The list of a literal name. */
+static uint32_t *exact_at(struct name_index *ix, const char *name)
+{
+	struct slice whole = slice_of(name);
+	char bytes[512];
+	const char *plain = bytes;
+	size_t n;
+
+	if (!glob_plain_in(whole, bytes, sizeof bytes, &n)) {
+		plain = glob_plain(ix->arena, whole);
+		n = strlen(plain);
+	}
+	if (plain == bytes && n > TEXT_INLINE_BYTES && !text_map_get(&ix->exact, bytes, n))
+		plain = arena_bytes(ix->arena, bytes, n);
+	return text_map_at(&ix->exact, ix->arena, plain, n);
+}
+
 uint32_t *name_index_at(struct name_index *ix, const char *glob)
 {
-	struct slice whole = slice_of(glob);
 	char *plain;
 	uint32_t *first;
 	size_t len;
 
-	if (glob_is_literal(whole)) {
-		plain = glob_plain(ix->arena, whole);
-		return text_map_at(&ix->exact, ix->arena, plain, strlen(plain));
-	}
+	if (glob_is_literal(slice_of(glob)))
+		return exact_at(ix, glob);
 	plain = literal_beginning(ix, glob);
 	len = strlen(plain);
 	ix->lengths[len / 64] |= (uint64_t)1 << len % 64;
 	first = text_map_at(&ix->prefixes, ix->arena, plain, len);
 	for (uint32_t i = *first; i; i = ix->globs.v[i].next)
 		if (strcmp(ix->globs.v[i].glob, glob) == 0)
-			return &ix->globs.v[i].entries;
+			return &ix->globs.v[i].objects;
 	*vec_push(ix->arena, &ix->globs) =
 		(struct name_glob){.glob = arena_str(ix->arena, glob), .next = *first};
 	*first = (uint32_t)(ix->globs.n - 1);
-	return &ix->globs.v[*first].entries;
+	return &ix->globs.v[*first].objects;
 }
 
 void name_walk_begin(struct name_walk *w, const struct name_index *ix, const char *name)
@@ -76,7 +90,7 @@ uint32_t name_walk_next(struct name_walk *w)
 
 		w->glob = g->next;
 		if (glob_match(slice_of(g->glob), w->name))
-			return g->entries;
+			return g->objects;
 	}
 	return 0;
 }

@@ -11,13 +11,13 @@
 
 struct name_glob {
 	const char *glob;
-	uint32_t entries;
-	uint32_t next; /* of the same beginning; 0: none */
+	uint32_t objects; /* the head of a list */
+	uint32_t next;    /* of the same beginning; 0: none */
 };
 
 struct name_index {
 	struct arena *arena;
-	struct text_map exact;                      /* to a list of entries, + 0 */
+	struct text_map exact;                      /* to a list of objects */
 	struct text_map prefixes;                   /* to the first glob */
 	VEC(struct name_glob) globs;                /* [0] unused */
 	uint64_t lengths[NAME_PREFIX_MAX / 64 + 1]; /* that beginnings have */
@@ -25,11 +25,11 @@ struct name_index {
 
 void name_index_begin(struct name_index *ix, struct arena *a);
 
-/** name_index_at: where the entries of a cooked glob or name are listed. */
+/** name_index_at: where the objects of a cooked glob or name are listed. */
 uint32_t *name_index_at(struct name_index *ix, const char *glob);
 
 /* What matches a name: name_index_first, then name_index_next until it is 0;
- * each is the head of a list of entries. */
+ * each is the head of a list of objects. */
 struct name_walk {
 	const struct name_index *ix;
 	struct slice name;

@@ -1,16 +1,20 @@
 #include "policy/path_index.h"
 
-static uint32_t node_new(struct path_index *ix, struct path_node node)
+/* More than any name has (NAME_MAX). */
+#define PART_MAX_BYTES 512
+
+static uint32_t node_new(struct path_index *ix, struct path_node node, struct path_more more)
 {
 	*vec_push(ix->arena, &ix->nodes) = node;
+	*vec_push(ix->arena, &ix->more) = more;
 	return (uint32_t)(ix->nodes.n - 1);
 }
 
 void path_index_begin(struct path_index *ix, struct arena *a)
 {
 	*ix = (struct path_index){.arena = a};
-	node_new(ix, (struct path_node){0});
-	node_new(ix, (struct path_node){0});
+	node_new(ix, (struct path_node){0}, (struct path_more){0});
+	node_new(ix, (struct path_node){0}, (struct path_more){0});
 }
 
 static bool is_any(struct slice part)
@@ -18,13 +22,14 @@ static bool is_any(struct slice part)
 	return part.n == 2 && part.s[0] == '*' && part.s[1] == '*';
 }
 
-static uint32_t child_new(struct path_index *ix, uint32_t parent, struct path_node node)
+static uint32_t child_new(struct path_index *ix, uint32_t parent, struct path_node node,
+                          struct path_more more)
 {
 	uint32_t id;
 
-	node.next_child = ix->nodes.v[parent].children;
-	id = node_new(ix, node);
-	ix->nodes.v[parent].children = id;
+	more.next_child = ix->more.v[parent].children;
+	id = node_new(ix, node, more);
+	ix->more.v[parent].children = id;
 	return id;
 }
 
@@ -32,7 +37,7 @@ static uint32_t child_any(struct path_index *ix, uint32_t parent, bool below_any
 {
 	if (!ix->nodes.v[parent].star) {
 		struct path_node node = {.kind = PATH_ANY, .may_repeat = below_any};
-		uint32_t id = child_new(ix, parent, node);
+		uint32_t id = child_new(ix, parent, node, (struct path_more){0});
 
 		ix->nodes.v[parent].star = id;
 	}
@@ -43,40 +48,103 @@ static uint32_t find_glob(const struct path_index *ix, uint32_t parent, struct s
 {
 	uint32_t id = ix->nodes.v[parent].globs;
 
-	for (; id; id = ix->nodes.v[id].next_glob)
-		if (ix->nodes.v[id].part.n == part.n &&
-		    memcmp(ix->nodes.v[id].part.s, part.s, part.n) == 0)
+	for (; id; id = ix->more.v[id].next_glob)
+		if (ix->more.v[id].part.n == part.n &&
+		    memcmp(ix->more.v[id].part.s, part.s, part.n) == 0)
 			return id;
 	return 0;
 }
 
 static uint32_t child_glob(struct path_index *ix, uint32_t parent, struct slice part)
 {
-	struct path_node node = {.kind = PATH_GLOB};
-	uint32_t id;
+	struct path_more more = {.next_glob = ix->nodes.v[parent].globs};
+	uint32_t id = find_glob(ix, parent, part);
 
-	id = find_glob(ix, parent, part);
 	if (id)
 		return id;
-	node.part = (struct slice){arena_bytes(ix->arena, part.s, part.n), part.n};
-	node.next_glob = ix->nodes.v[parent].globs;
-	id = child_new(ix, parent, node);
+	more.part = (struct slice){arena_bytes(ix->arena, part.s, part.n), part.n};
+	id = child_new(ix, parent, (struct path_node){.kind = PATH_GLOB}, more);
 	ix->nodes.v[parent].globs = id;
 	return id;
 }
 
+/* --- literal children -------------------------------------------------------- */
+
+static const char *edge_bytes(const struct path_edge *e)
+{
+	const char *s = e->bytes;
+
+	if (e->n > EDGE_INLINE_BYTES)
+		memcpy(&s, e->bytes, sizeof s);
+	return s;
+}
+
+static struct path_edge *edge_find(const struct path_index *ix, uint32_t parent, struct slice part,
+                                   uint64_t hash)
+{
+	size_t mask = ix->edges_cap - 1;
+	size_t at = (hash + parent * 0x9e3779b97f4a7c15u) >> 7 & mask;
+
+	for (;; at = (at + 1) & mask) {
+		struct path_edge *e = &ix->edges[at];
+
+		if (!e->child || (e->parent == parent && e->n == part.n &&
+		                  memcmp(edge_bytes(e), part.s, part.n) == 0))
+			return e;
+	}
+}
+
+static void edges_grow(struct path_index *ix)
+{
+	struct path_edge *old = ix->edges;
+	size_t old_cap = ix->edges_cap;
+
+	ix->edges_cap = old_cap ? 2 * old_cap : 64;
+	ix->edges = arena_alloc(ix->arena, ix->edges_cap * sizeof *ix->edges);
+	for (size_t i = 0; i < old_cap; i++) {
+		struct slice part = {edge_bytes(&old[i]), old[i].n};
+
+		if (old[i].child)
+			*edge_find(ix, old[i].parent, part, hash_bytes(part.s, part.n)) = old[i];
+	}
+	arena_release(ix->arena, old, old_cap * sizeof *old);
+}
+
+/* A part without its escapes: in the buffer, or where that is too small in the
+ * arena. */
+static struct slice plain_part(struct path_index *ix, struct slice part, char *bytes, size_t size)
+{
+	struct slice plain = {bytes, 0};
+
+	if (!glob_plain_in(part, bytes, size, &plain.n))
+		plain = slice_of(glob_plain(ix->arena, part));
+	return plain;
+}
+
 static uint32_t child_literal(struct path_index *ix, uint32_t parent, struct slice part)
 {
-	char *plain = glob_plain(ix->arena, part);
-	uint32_t *number = text_map_at(&ix->parts, ix->arena, plain, strlen(plain));
-	uint32_t *edge;
+	char bytes[PART_MAX_BYTES];
+	struct slice plain = plain_part(ix, part, bytes, sizeof bytes);
+	struct path_edge *e;
 
-	if (!*number)
-		*number = ++ix->parts_n;
-	edge = pair_map_at(&ix->edges, ix->arena, (uint64_t)parent << 32 | *number);
-	if (!*edge)
-		*edge = child_new(ix, parent, (struct path_node){.kind = PATH_LITERAL});
-	return *edge;
+	if (2 * (ix->edges_n + 1) > ix->edges_cap)
+		edges_grow(ix);
+	e = edge_find(ix, parent, plain, hash_bytes(plain.s, plain.n));
+	if (e->child)
+		return e->child;
+	e->parent = parent;
+	e->n = (uint32_t)plain.n;
+	if (plain.n <= EDGE_INLINE_BYTES) {
+		memcpy(e->bytes, plain.s, plain.n);
+	} else {
+		const char *kept = arena_bytes(ix->arena, plain.s, plain.n);
+
+		memcpy(e->bytes, &kept, sizeof kept);
+	}
+	ix->edges_n++;
+	e->child = child_new(ix, parent, (struct path_node){.kind = PATH_LITERAL},
+	                     (struct path_more){0});
+	return e->child;
 }
 
 uint32_t path_index_add(struct path_index *ix, const char *pattern)
@@ -100,17 +168,12 @@ uint32_t path_index_add(struct path_index *ix, const char *pattern)
 
 static uint32_t find_literal(const struct path_index *ix, uint32_t parent, struct slice part)
 {
-	char plain[512];
-	size_t n = 0;
-	uint32_t number;
+	char bytes[PART_MAX_BYTES];
+	struct slice plain = {bytes, 0};
 
-	for (size_t i = 0; i < part.n && n < sizeof plain; i++) {
-		if (part.s[i] == '\\' && i + 1 < part.n)
-			i++;
-		plain[n++] = part.s[i];
-	}
-	number = text_map_get(&ix->parts, plain, n);
-	return number ? pair_map_get(&ix->edges, (uint64_t)parent << 32 | number) : 0;
+	if (!ix->edges_cap || !glob_plain_in(part, bytes, sizeof bytes, &plain.n))
+		return 0;
+	return edge_find(ix, parent, plain, hash_bytes(plain.s, plain.n))->child;
 }
 
 uint32_t path_index_find(const struct path_index *ix, const char *pattern)
@@ -155,7 +218,7 @@ static void state_enter(const struct path_index *ix, struct path_states *out, ui
 static void step(const struct path_index *ix, const struct path_states *from, struct slice part,
                  struct path_states *to)
 {
-	uint32_t number = text_map_get(&ix->parts, part.s, part.n);
+	uint64_t hash = hash_bytes(part.s, part.n);
 
 	to->n = 0;
 	/* First what stays, so that state_enter sees every `**` once. */
@@ -166,13 +229,11 @@ static void step(const struct path_index *ix, const struct path_states *from, st
 		uint32_t node = from->v[i];
 		uint32_t next;
 
-		if (number) {
-			next = pair_map_get(&ix->edges, (uint64_t)node << 32 | number);
-			if (next)
-				state_enter(ix, to, next);
-		}
-		for (next = ix->nodes.v[node].globs; next; next = ix->nodes.v[next].next_glob)
-			if (glob_match(ix->nodes.v[next].part, part))
+		next = ix->edges_cap ? edge_find(ix, node, part, hash)->child : 0;
+		if (next)
+			state_enter(ix, to, next);
+		for (next = ix->nodes.v[node].globs; next; next = ix->more.v[next].next_glob)
+			if (glob_match(ix->more.v[next].part, part))
 				state_enter(ix, to, next);
 	}
 }

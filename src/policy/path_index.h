@@ -17,22 +17,36 @@
 
 enum path_node_kind { PATH_LITERAL, PATH_GLOB, PATH_ANY };
 
+/* What walking a name looks at: four to a cache line. */
 struct path_node {
-	uint32_t entries; /* list of what ends here; 0: nothing */
+	uint32_t objects; /* list of what ends here; 0: nothing */
 	uint32_t star;    /* the child for `**`, or 0 */
 	uint32_t globs;   /* first child that is a glob, or 0 */
-	uint32_t next_glob;
-	uint32_t children, next_child; /* of every kind */
-	struct slice part;             /* for a glob */
 	uint8_t kind;
 	bool may_repeat; /* a `**` below another */
 };
 
+/* The rest of a node. */
+struct path_more {
+	struct slice part; /* of a glob */
+	uint32_t next_glob;
+	uint32_t children, next_child; /* of every kind */
+};
+
+/* A literal child: found by its parent and the part's bytes in one look. */
+#define EDGE_INLINE_BYTES 20
+struct path_edge {
+	uint32_t parent;
+	uint32_t child; /* 0: free */
+	uint32_t n;
+	char bytes[EDGE_INLINE_BYTES]; /* where n is not more; else a pointer */
+};
+
 struct path_index {
 	VEC(struct path_node) nodes;
-	struct text_map parts;
-	uint32_t parts_n;
-	struct pair_map edges; /* (node, part) to node */
+	VEC(struct path_more) more; /* of the same numbers */
+	struct path_edge *edges;    /* a hash table of edges_cap slots */
+	size_t edges_n, edges_cap;
 	struct arena *arena;
 };
 

@@ -33,6 +33,9 @@ static const char *one_path(struct making *m, const struct word *w)
 		refuse(m, w, "expected a path");
 		return NULL;
 	}
+	/* A question is about one name: the root folder, not the whole disk. */
+	if (strcmp(w->text, "/") == 0)
+		return "/";
 	if (!expand_path(m->c->scope, w, false, &texts))
 		return NULL;
 	if (texts.n != 1 || !path_is_literal(texts.v[0])) {

@@ -4,20 +4,23 @@
 
 #include <string.h>
 
-/* Whether the program that asks is one that a statement names.  A program
- * that the tree could change is none (law 21). */
-static enum fact_state goes_to(const struct secret_rule *s, const struct facts *f)
+/* A program that the tree could change is none (law 21). */
+enum fact_state secret_goes_to(const struct secret_rule *s, const struct facts *f,
+                               const struct cond **failed)
 {
 	struct cond by = {.kind = COND_BY, .programs = s->to, .n = s->to_n};
 	struct cond_context x = {.facts = f, .answer = ANSWER_ALLOW};
 	bool image_only = false;
 	enum fact_state all = cond_holds(&by, &x, &image_only);
 
+	*failed = NULL;
 	for (uint32_t i = 0; i < s->conds_n && all != FACT_NO; i++) {
 		enum fact_state one = cond_holds(&s->conds[i], &x, &image_only);
 
-		if (one != FACT_YES)
-			all = one;
+		if (one == FACT_YES)
+			continue;
+		all = one;
+		*failed = &s->conds[i];
 	}
 	return all;
 }
@@ -60,11 +63,12 @@ static void bound(const struct policy *p, const struct facts *f, struct verdict 
 static long last_for(const struct policy *p, const struct facts *f, const char *name, bool *unknown)
 {
 	for (size_t i = p->secrets.n; i-- > 0;) {
+		const struct cond *failed;
 		enum fact_state state;
 
 		if (strcmp(p->secrets.v[i].public.name, name) != 0)
 			continue;
-		state = goes_to(&p->secrets.v[i], f);
+		state = secret_goes_to(&p->secrets.v[i], f, &failed);
 		*unknown = state == FACT_UNKNOWN;
 		if (state != FACT_NO)
 			return (long)i;

@@ -8,4 +8,9 @@
  * f->by who would get it. */
 void secret_decide(const struct policy *p, const struct facts *f, struct verdict *out);
 
+/** secret_goes_to: whether a statement gives its secret to f->by.
+ * @failed: the condition that is no or unknown, or NULL where it is `to`. */
+enum fact_state secret_goes_to(const struct secret_rule *s, const struct facts *f,
+                               const struct cond **failed);
+
 #endif

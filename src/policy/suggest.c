@@ -294,8 +294,8 @@ static const char *title_of(enum suggest_section section)
 		[SECTION_PACKAGES] = "Packages",
 		[SECTION_OTHER] = "Other",
 		[SECTION_REFUSED] =
-			"Of what \"keys\" refuses, the session did this: keep no line that you\n"
-			"# cannot give a reason for",
+			("Of what \"keys\" refuses, the session did this: keep no line that you\n"
+	                 "# cannot give a reason for"),
 	};
 
 	return titles[section];

@@ -7,17 +7,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum state { STATE_STARTING, STATE_FORKED, STATE_LISTENING, STATE_FAILED };
+
+/* linux/seccomp.h since 6.6 */
+#define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define NOTIF_SYNC_WAKE_UP 1UL
 
 struct launch {
 	struct launch_config config;
@@ -150,6 +156,8 @@ static int take_listener(struct launch *l, int number)
 		             "ptrace of one's own children may be refused here: Yama's "
 		             "ptrace_scope is above 1, or a container's seccomp profile",
 		             errno);
+	/* Linux 6.6: who notifies hands its processor over. Only a speed-up. */
+	(void)ioctl(l->info.listener_fd, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
 	return 0;
 }
 

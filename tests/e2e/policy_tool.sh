@@ -150,7 +150,7 @@ verb 0 list
 check_has "and list says so" "$said" 'project .*\(not accepted\)$'
 verb 1 trust .wary/policy.wary
 check_has "trust shows what it allows beyond" "$said" \
-	'edit +/mnt/other/x +ask +\(default\) -> allow \(policy\.wary:2\)'
+	'edit +/mnt/other/x +ask +\(default\.wary:[0-9]+\) -> allow \(policy\.wary:2\)'
 check_has "also what it includes" "$said" 'exec +/srv/tools/x +ask .* -> allow \(more\.wary:2\)'
 check_has "and what it tightens" "$said" 'connect +203\.0\.113\.1:8443 +ask .* -> deny'
 verb 0 trust --yes .

@@ -18,11 +18,9 @@ is HOME "$home" 'of the environment'
 cd "$home" || exit 1
 is PROJECT $none 'never the home'
 is GITDIR $none 'no repository without a project'
-mkdir -p plain/sub .hidden/sub
+mkdir -p plain/sub
 cd "$home/plain/sub" || exit 1
 is PROJECT "$home/plain/sub" 'without a mark the working folder'
-cd "$home/.hidden/sub" || exit 1
-is PROJECT $none 'but no hidden folder of the home'
 cd "$home/plain" && touch package.json && cd sub || exit 1
 is PROJECT "$home/plain" 'the folder with a build file'
 mkdir -p "$home/repo/deep/er" && cd "$home/repo" && git init -q . && touch deep/package.json

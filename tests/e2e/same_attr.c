@@ -1,6 +1,11 @@
 /* Attributes, lengths, times, extended attributes and the calls that only tell:
  * prints what each gives, so that a native and a supervised run can be
- * compared.  Runs in an empty folder of its own. */
+ * compared.  Runs in an empty folder of its own.
+ * rows: chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat truncate
+ * rows: utime utimes futimesat utimensat setxattr lsetxattr fsetxattr
+ * rows: removexattr lremovexattr fremovexattr getxattr lgetxattr listxattr
+ * rows: llistxattr stat lstat newfstatat statx access faccessat faccessat2
+ * rows: statfs inotify_add_watch */
 #include "tests/lib/say.h"
 
 #include <stdint.h>

@@ -34,6 +34,7 @@ clean() {
 	rm -f "$work"/native/*/.git/index "$work"/wary/*/.git/index
 }
 
+# shellcheck disable=SC2016  # the inner shell expands it
 same_run "git clone" "$work" sh -c \
 	'git clone -q ../origin copy && git -C copy status --porcelain && rm copy/.git/index &&
 	 sed -i "s|$PWD|HERE|" copy/.git/config && rm -r copy/.git/logs'

@@ -1,5 +1,7 @@
 /* Names made, moved and removed: prints what each call gives, so that a native
- * and a supervised run can be compared.  Runs in an empty folder of its own. */
+ * and a supervised run can be compared.  Runs in an empty folder of its own.
+ * rows: unlink unlinkat rmdir mkdir mkdirat mknod mknodat symlink symlinkat
+ * rows: rename renameat renameat2 link linkat readlink readlinkat */
 #include "tests/lib/say.h"
 
 #include <linux/fs.h>

@@ -1,5 +1,6 @@
 /* The open family: prints what each call gives, so that a native and a
- * supervised run can be compared.  Runs in an empty folder of its own. */
+ * supervised run can be compared.  Runs in an empty folder of its own.
+ * rows: open openat openat2 creat */
 #include "tests/lib/say.h"
 
 #include <limits.h>

@@ -1,6 +1,8 @@
 /* Umask, ids, groups, capabilities and folders with rules of their own: prints
  * what each call gives, so that a native and a supervised run can be compared.
- * Runs in an empty folder of its own; as root it shows more. */
+ * Runs in an empty folder of its own; as root it shows more.
+ * rows: umask setuid setgid setresuid setresgid setfsuid setfsgid setgroups
+ * rows: capset open mkdir mknod chown access */
 #include "tests/lib/say.h"
 
 #include <grp.h>

@@ -1,6 +1,7 @@
 /* The caller's own eyes: procfs, magic links, threads, folders that have gone.
  * Prints what each call gives, so that a native and a supervised run can be
- * compared.  Runs in an empty folder of its own. */
+ * compared.  Runs in an empty folder of its own.
+ * rows: open openat readlink chdir fchdir mkdir rename unlink */
 #include "tests/lib/say.h"
 
 #include <pthread.h>

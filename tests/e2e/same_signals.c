@@ -162,7 +162,7 @@ static void everyone(void)
 	fflush(stdout);
 	pids[0] = child(&hold[0]);
 	setpgid(0, 0);
-	catch(SIGTERM);
+	catch (SIGTERM);
 	pids[1] = fork();
 	if (pids[1] == 0) {
 		signal(SIGTERM, SIG_IGN);

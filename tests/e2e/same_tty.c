@@ -1,5 +1,6 @@
 /* The caller's terminal: prints what each call gives, so that a native and a
- * supervised run can be compared.  Runs on a terminal, in an empty folder. */
+ * supervised run can be compared.  Runs on a terminal, in an empty folder.
+ * rows: openat */
 #include "tests/lib/say.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Calls that wait, are interrupted, or meet a limit: prints what each gives, so
  * that a native and a supervised run can be compared.  Runs in an empty folder
- * of its own. */
+ * of its own.
+ * rows: open openat truncate */
 #include "tests/lib/say.h"
 
 #include <signal.h>

@@ -253,11 +253,13 @@ def settings(path):
 
 
 def find_tests(kind):
-    """(name, path of the script or C file) of every test of a kind."""
+    """(name, path of the script or C file) of every test of a kind. In e2e/ and
+    race/ a program is what a script runs, natively and under wary: no test."""
     folder = TOP / "tests" / kind
     scripts = {p.stem: p for p in folder.glob("*") if p.suffix in (".sh", ".py")
                and os.access(p, os.X_OK)}
-    programs = {p.stem: p for p in folder.glob("*.c") if p.stem not in scripts}
+    programs = {p.stem: p for p in folder.glob("*.c")
+                if kind == "fault" and p.stem not in scripts}
     return sorted([(f"{kind}/{p.name}", p) for p in scripts.values()]
                   + [(f"{kind}/{p.name}", p) for p in programs.values()])
 
@@ -420,7 +422,7 @@ def identities(options, made):
     """Root and an ordinary user, whoever runs this; `made` gets the folders to
     remove at the end."""
     builds = {b.name: b.folder for b in BUILDS}
-    own = pathlib.Path(tempfile.mkdtemp(prefix="wary-tests.", dir=TOP / "build"))
+    own = pathlib.Path(tempfile.mkdtemp(prefix="wary-tests.", dir="/var/tmp"))
     made.append((None, own))
     if os.geteuid() == 0:
         found = [Who("root", [], TOP, builds, own)]
@@ -458,6 +460,9 @@ LINTS_SLOW = ["format", "shell", "man", "cppcheck", "tidy"]
 
 
 def make_variable(build, name):
+    """What a variable of the build's Makefile holds; nothing before there is one."""
+    if not (build.folder / "Makefile").exists():
+        return ""
     out = subprocess.run(["make", "-s", "-f", "Makefile", "-f", "-", "print-it"], cwd=build.folder,
                          input=f"print-it:\n\t@echo '$({name})'\n".encode(), check=True,
                          stdout=subprocess.PIPE)
@@ -466,8 +471,9 @@ def make_variable(build, name):
 
 def lint_tasks(quick):
     build = BUILDS[0]
+    flags = make_variable(build, "AM_CPPFLAGS").replace("'\"", "\"").replace("\"'", "\"")
     env = dict(os.environ, SRC=str(TOP), BUILD=str(build.folder), CC=build.cc, LINT_STRICT="1",
-               CPPFLAGS=make_variable(build, "AM_CPPFLAGS").replace("'\"", "\"").replace("\"'", "\""))
+               CPPFLAGS=flags)
     names = LINTS_QUICK + ([] if quick else LINTS_SLOW)
     return [command_task(f"lint/{n}", [str(TOP / "tests/lint" / n)], cwd=TOP, env=env, kind="lint")
             for n in names if (TOP / "tests/lint" / n).exists()]

@@ -3,6 +3,8 @@
 # line of a test is `finish`.  A scratch store and policy are set up: WARY_DB,
 # $policy (everything allowed but the floor, until `policy` writes another).
 set -u
+# For the Python tests; a supervised python must not look into the sources.
+unset PYTHONPATH
 
 checks=0
 failures=0

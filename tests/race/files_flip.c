@@ -7,7 +7,10 @@
  * an argument between an allowed and a refused value at full speed, another
  * makes the call.  Prints the rounds made, those that succeeded as allowed, and
  * whether the refused effect was seen: "hit" or "clean".  Natively every mode
- * hits, which shows that the flipping works. */
+ * hits, which shows that the flipping works.
+ * rows: open openat openat2 mkdir mknod symlink unlink rename link chmod
+ * rows: fchmod truncate utimensat setxattr stat newfstatat readlink chdir
+ * rows: fchdir */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -30,8 +30,12 @@ static int fds[2];
 static int fd_number = 200;
 static struct sockaddr_un unix_flipped;
 static struct mmsghdr batch[2];
+/* As the kernel lays it out; struct cmsghdr ends in an array of its own. */
 static struct {
-	struct cmsghdr head;
+	struct {
+		size_t cmsg_len;
+		int cmsg_level, cmsg_type;
+	} head;
 	unsigned char data[8];
 } control;
 
@@ -192,7 +196,7 @@ static void set_messages(void)
 static void set_control(void)
 {
 	set_messages();
-	control.head = (struct cmsghdr){
+	control.head = (__typeof__(control.head)){
 		.cmsg_len = CMSG_LEN(1), .cmsg_level = IPPROTO_IP, .cmsg_type = IP_TOS};
 	control.data[0] = 1; /* as options: one that does nothing */
 	batch[0].msg_hdr.msg_control = &control;

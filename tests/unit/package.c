@@ -102,7 +102,8 @@ static void check_in(const struct file *files, const char *line, const char *wan
 	size_t env_n = 0;
 	size_t n;
 	struct package_program p = {.image = "/usr/bin/env"};
-	struct package_world world = {.ctx = &w, .envp = envp, .read = read_text, .exists = exists, .fixed = is_fixed};
+	struct package_world world = {
+		.ctx = &w, .envp = envp, .read = read_text, .exists = exists, .fixed = is_fixed};
 	struct package_list list;
 	auto_buf got = BUF_INIT;
 

@@ -232,6 +232,37 @@ static void explaining(void)
 	policy_free(p);
 }
 
+static void explaining_secrets(void)
+{
+	struct policy *p =
+		made_load(&w, "wary 1\nsecret T from env:A to /usr/bin/gh as env\n"
+	                      "secret T from env:B to /usr/bin/gh when argv pr ** as env\n"
+	                      "secret T from env:C to /usr/bin/hub as env\n"
+	                      "deny secret P_*\nsecret P_X from env:D to /usr/bin/gh as env\n");
+
+	explain_is(p, "secret T by /usr/bin/gh",
+	           "2 decided; 3 a condition does not hold: when argv pr **; 4 a condition does "
+	           "not hold");
+	explain_is(p, "secret T by /usr/bin/gh argv pr list",
+	           "2 a later rule decided; 3 decided; 4 a condition does not hold");
+	explain_is(p, "secret P_X by /usr/bin/gh", "6 decided; 5 decided");
+	policy_free(p);
+}
+
+/* Another name of a file that a rule names. */
+static void explaining_inodes(void)
+{
+	struct policy *p = made_load(&w, "wary 1\ndefault allow\ndeny read /usr/bin/gh\n");
+	struct facts f = {.class = CLASS_READ, .object = "/x", .dev = 1, .ino = 7, .now_s = 1};
+	struct policy_explanation *e = NULL;
+
+	tap_is_int(policy_explain(p, &f, &e), 0, "explains a file of two names");
+	tap_is_str(policy_explanation_at(e, 0)->other_name, "/usr/bin/gh", "by the other name");
+	tap_is_int(policy_explanation_verdict(e)->answer, ANSWER_DENY, "and its verdict");
+	policy_explanation_free(e);
+	policy_free(p);
+}
+
 static void opinions(void)
 {
 	static const char *const files[] = {"machine:machine.wary", "user.wary",
@@ -278,6 +309,8 @@ int main(void)
 	machine_default();
 	formatting();
 	explaining();
+	explaining_secrets();
+	explaining_inodes();
 	opinions();
 	return tap_done();
 }

@@ -82,6 +82,29 @@ static void law_02(void)
 	policy_free(p);
 }
 
+/* Of rules that may hold the latest counts, wherever one stands that does. */
+static void law_02_order(void)
+{
+	struct policy *p = text("wary 1\n"
+	                        "deny install npm:a when new\n"
+	                        "allow install npm:*\n"
+	                        "deny install npm:b when new\n"
+	                        "allow install npm:b\n"
+	                        "deny install npm:b when new\n"
+	                        "final allow install npm:c when new\n"
+	                        "final deny install npm:c\n");
+	struct facts f = facts_of(CLASS_INSTALL, "npm:a");
+
+	f.package = (struct facts_package){.manager = "npm", .name = "a", .is_new = FACT_UNKNOWN};
+	tap_is_str(said(p, &f), "allow user.wary:3",
+	           "law_02 what stands before a certain rule is out");
+	f.object = "npm:b";
+	tap_is_str(said(p, &f), "deny user.wary:6", "law_02 what stands behind it is not");
+	f.object = "npm:c";
+	tap_is_str(said(p, &f), "deny user.wary:8", "law_02 of finals the first that may");
+	policy_free(p);
+}
+
 static void law_03(void)
 {
 	static const char *const files[] = {"machine:machine.wary", "user.wary", NULL};
@@ -201,6 +224,14 @@ static void law_06(void)
 	made_is(&w, p, "connect metadata:80", "allow machine.wary:3",
 	        "law_06 a machine opens it by name");
 	made_is(&w, p, "connect metadata:81", "deny floor:0", "law_06 and only so far");
+	policy_free(p);
+	made_file_is(&w, "machine.wary", "wary 1\ndefault pass\nask connect metadata\n");
+	p = made_load_files(&w, files);
+	made_is(&w, p, "connect metadata:80", "deny floor:0", "law_06 an ask does not open it");
+	policy_free(p);
+	made_file_is(&w, "machine.wary", "wary 1\ndefault pass\nallow connect 169.254.0.0/16:*\n");
+	p = made_load_files(&w, files);
+	made_is(&w, p, "connect metadata:80", "deny floor:0", "law_06 nor does a range around it");
 	policy_free(p);
 	w.world.floor_paths = w.world.floor_read_only = NULL;
 }
@@ -332,6 +363,7 @@ int main(void)
 	made_begin(&w);
 	law_01();
 	law_02();
+	law_02_order();
 	law_03();
 	law_04();
 	law_05();

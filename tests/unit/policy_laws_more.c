@@ -398,6 +398,21 @@ static void law_19(void)
 	policy_free(p);
 }
 
+static void law_19_ask(void)
+{
+	struct policy *p = text("wary 1\ndefault deny\nask connect a.org:443\n");
+
+	made_is(&w, p, "connect 203.0.113.1:443 named a.org", "ask user.wary:3",
+	        "law_19 an ask by name");
+	made_is(&w, p, "connect 10.0.0.1:443 named a.org", "deny user.wary:2",
+	        "law_19 trap: an ask by name opens no way inside");
+	policy_free(p);
+	p = text("wary 1\ndefault allow\nask connect a.org:443\n");
+	made_is(&w, p, "connect 10.0.0.1:443 named a.org", "ask user.wary:3",
+	        "law_19 trap: nor is it evaded by an address inside");
+	policy_free(p);
+}
+
 static void count_warnings(const char *t, const char *want, const char *what)
 {
 	static const char *const files[] = {"user.wary", NULL};
@@ -440,6 +455,7 @@ int main(void)
 	law_17();
 	law_18();
 	law_19();
+	law_19_ask();
 	law_20();
 	return tap_done();
 }

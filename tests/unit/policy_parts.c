@@ -344,7 +344,7 @@ static void settings(void)
 		&w,
 		"wary 1\ndefault deny\naudit count read,stat\naudit off write\naudit count write\n"
 		"env drop *_TOKEN\nenv pass MY_TOKEN\nenv set LANG = C\ntmp private\nallow read "
-	        "/a/{b,c}\n"
+		"/a/{b,c}\n"
 		"final deny exec because \"none\"\nallow connect a.org:1\n");
 	struct policy_rule r;
 	const struct policy_audit *a = policy_audit_of(p);

@@ -22,14 +22,14 @@ export WARY_VERIFY="$WARY audit verify --db"
 keys=$XDG_STATE_HOME/wary/keys
 export WARY_FILES="$AUDIT_DB $AUDIT_DB-wal $AUDIT_DB-shm $AUDIT_DB.head $keys/machine $keys/machine.pub"
 export ASK_NO=n
-expected="$SRC/tests/e2e/cases.expected"
+expected="$SRC/tests/lib/cases.expected"
 ids=$(cd "$cases" && for f in [A-Z][0-9][0-9]_*; do echo "$f" | cut -c1-3; done | sort -u)
 : >"$TMPDIR/out"
 
 # One at a time: what a case leaves behind must not meet the next.
 run_case() {
 	timeout 200 python3 "$cases/run.py" --timeout 120 \
-		--policy-writer "sh $SRC/tests/e2e/cases_policy.sh {T}" \
+		--policy-writer "sh $SRC/tests/lib/cases_policy.sh {T}" \
 		--wary "$WARY -q -p {T}/policy --" "$1" 2>&1 | grep "^$1 " || echo "$1 FAIL no result"
 }
 
