@@ -177,10 +177,10 @@ static int fill(struct recovery *r, bool *sealed)
 
 	if (!err)
 		err = feed(r, &done);
-	if (!err && done)
+	*sealed = !err && done && batch_unknown_fits(r->batch);
+	if (*sealed)
 		err = batch_unknown(r->batch);
-	*sealed = !err && done && !batch_full(r->batch);
-	return *sealed ? seal(r) : err;
+	return !err && *sealed ? seal(r) : err;
 }
 
 static int run(struct recovery *r)

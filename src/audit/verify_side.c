@@ -295,6 +295,7 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 {
 	const char *sql;
 	const char *table;
+	bool is_text;
 
 	sqlite3_reset(stmt);
 	sqlite3_bind_text(stmt, 1, o->type, -1, SQLITE_STATIC);
@@ -303,9 +304,12 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 		verify_wrong(v, "the %s %s was removed", o->type, o->name);
 		return;
 	}
+	/* Not something else that is shown as the same text. */
+	is_text = sqlite3_column_type(stmt, 0) == SQLITE_TEXT &&
+	          sqlite3_column_type(stmt, 1) == SQLITE_TEXT;
 	sql = (const char *)sqlite3_column_text(stmt, 0);
 	table = (const char *)sqlite3_column_text(stmt, 1);
-	if (!sql || !table || strcmp(sql, o->sql) != 0 || strcmp(table, o->table) != 0)
+	if (!is_text || !sql || !table || strcmp(sql, o->sql) != 0 || strcmp(table, o->table) != 0)
 		verify_wrong(v, "the %s %s was changed", o->type, o->name);
 }
 
@@ -458,4 +462,5 @@ void verify_rest(struct verify *v)
 	check_schema(v);
 	check_index(v, "PRAGMA integrity_check(session)");
 	check_index(v, "PRAGMA integrity_check(checkpoint)");
+	check_index(v, "PRAGMA integrity_check(tombstone)");
 }

@@ -19,7 +19,7 @@
 
 /* As many of the bits as this time allows, in an order that covers the file;
  * AUDIT_BITS_SECONDS says otherwise. */
-#define SECONDS_MAX 60
+#define SECONDS_MAX 25
 
 static bool make_store(const char *db)
 {

@@ -2,6 +2,7 @@
  * refused and the session told, and nothing crashes or hangs. */
 #include "audit/audit.h"
 #include "audit/folder.h"
+#include "audit/journal.h"
 #include "audit/store.h"
 #include "base/buf.h"
 #include "tests/lib/audit_work.h"
@@ -184,7 +185,7 @@ static void check_pool(void)
 	work_begin(&w, 3);
 	while (a && taken < 10000 && audit_intent(a, work_next(&w, &refused)))
 		taken++;
-	tap_is_int(taken, 4096, "so many decisions may wait for their outcome at once");
+	tap_is_int(taken, JOURNAL_SLOTS, "so many decisions may wait for their outcome at once");
 	tap_ok(a && audit_failed(a), "one more is refused");
 	tap_ok(a && audit_close(a, 0, "failed") != 0, "closing says so");
 }

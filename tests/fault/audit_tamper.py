@@ -59,6 +59,7 @@ def verify(path, *options):
 def change(path, *statements, keep_triggers=False):
     """Runs statements with the triggers out of the way, and back again."""
     db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA synchronous = OFF")
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type='trigger'").fetchall()
     for name, _ in [] if keep_triggers else triggers:
         db.execute(f'DROP TRIGGER "{name}"')
