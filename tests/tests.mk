@@ -269,6 +269,7 @@ tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
 	tests/e2e/exec \
+	tests/e2e/killed_work \
 	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
@@ -285,6 +286,10 @@ tests_e2e_exec_SOURCES = tests/e2e/exec.c
 tests_e2e_exec_LDADD = $(caller_libs)
 tests_e2e_exec_CFLAGS = $(e2e_cflags)
 tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
+tests_e2e_killed_work_SOURCES = tests/e2e/killed_work.c
+tests_e2e_killed_work_LDADD = $(caller_libs)
+tests_e2e_killed_work_CFLAGS = $(e2e_cflags)
+tests_e2e_killed_work_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
 tests_e2e_same_attr_LDADD = $(caller_libs)
 tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
@@ -415,6 +420,7 @@ dist_extra = \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
+	tests/e2e/killed_record.py \
 	tests/e2e/names.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \

@@ -425,7 +425,7 @@ static bool one_fault(const char *folder, enum call c, long nth, bool forever, b
 
 /* Every nth, in an order that reaches all parts of a session soon: on a slow
  * machine the time ends it before all are done. */
-static void all_of(const char *folder, enum call c, bool forever, bool fresh, time_t end)
+static unsigned all_of(const char *folder, enum call c, bool forever, bool fresh, time_t end)
 {
 	long n = count_calls(folder, c, fresh);
 	long stride = n * 5 / 8 | 1;
@@ -433,13 +433,14 @@ static void all_of(const char *folder, enum call c, bool forever, bool fresh, ti
 	unsigned faults = 0;
 	bool right = n > 0;
 
-	for (long i = 0; i < n && right && (!i || time(NULL) <= end); i++) {
+	for (long i = 0; i < n && right && (!faults || time(NULL) <= end); i++) {
 		right = one_fault(folder, c, 1 + at, forever, fresh);
 		faults += atomic_load(&world->fired);
 		at = (at + stride) % n;
 	}
-	tap_ok(right && faults, "%s fails%s, %s store: %u faults, %ld calls", calls[c].name,
+	tap_ok(right, "%s fails%s, %s store: %u faults, %ld calls", calls[c].name,
 	       forever ? " from then on" : " once", fresh ? "new" : "old", faults, n);
+	return faults;
 }
 
 int main(void)
@@ -450,6 +451,7 @@ int main(void)
 	time_t seconds = patience ? (time_t)strtol(patience, NULL, 10) : SECONDS_MAX;
 	time_t begin = time(NULL);
 	unsigned part = 0;
+	unsigned parts = CALLS * (patience ? 4 : 2);
 	void *shared = (void *)syscall(SYS_mmap, NULL, sizeof *world, PROT_READ | PROT_WRITE,
 	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* NOLINT */
 
@@ -457,13 +459,22 @@ int main(void)
 		return 1;
 	world = shared;
 	for (enum call c = 0; c < CALLS; c++) {
+		unsigned fired = 0;
+
 		if (SANITIZED && (c == CALL_MEMORY || c == CALL_MAP)) {
 			tap_skip("%s: the sanitizer has its own", calls[c].name);
 			continue;
 		}
-		for (unsigned variant = 0; variant < 4; variant++)
-			all_of(folder, c, variant & 1, variant & 2,
-			       begin + seconds * (time_t)++part / (CALLS * 4));
+		/* Two of the four ways, but for whoever has the time. */
+		for (unsigned variant = 0; variant < 4; variant++) {
+			bool wanted = patience || (variant == 1 || variant == 2) == (getpid() & 1);
+
+			if (wanted)
+				fired += all_of(folder, c, variant & 1, variant & 2,
+				                begin + seconds * (time_t)++part / parts);
+		}
+		/* How many there are changes from run to run: one may come to none. */
+		tap_ok(fired > 0, "%s failed", calls[c].name);
 	}
 	snprintf(command, sizeof command, "rm -rf '%s'", folder);
 	if (system(command) != 0)
