@@ -61,6 +61,7 @@ libwarypure_a_SOURCES = \
 	src/policy/version.c \
 	src/policy/words.c \
 	src/policy/writable.c \
+	src/secret/redact.c \
 	src/tracee/image.c \
 	src/tracee/ldso.c
 libwary_a_SOURCES = \
@@ -94,6 +95,7 @@ libwary_a_SOURCES = \
 	src/answer/rename.c \
 	src/answer/reply.c \
 	src/answer/request.c \
+	src/answer/script.c \
 	src/answer/send.c \
 	src/answer/sock.c \
 	src/answer/sockpath.c \
@@ -235,6 +237,7 @@ wary_headers = \
 	src/answer/program.h \
 	src/answer/reply.h \
 	src/answer/request.h \
+	src/answer/script.h \
 	src/answer/send.h \
 	src/answer/sock.h \
 	src/answer/sockpath.h \
@@ -379,6 +382,7 @@ wary_headers = \
 	src/pool.h \
 	src/secret/grant.h \
 	src/secret/hijack.h \
+	src/secret/redact.h \
 	src/supervise.h \
 	src/tracee/argv.h \
 	src/tracee/caller.h \

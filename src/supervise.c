@@ -31,6 +31,7 @@ struct judgement {
 	enum notice_why why;       /* a refusal */
 	const char *detail;        /* NOTICE_BROKEN: what failed */
 	bool by_human;
+	bool ends_all;  /* a person wants the tree ended: its caller is not answered */
 	bool restarted; /* sent back for its stack: it comes again */
 };
 
@@ -145,7 +146,8 @@ static void ask(struct request *r, struct judgement *j)
 	j->by_human = answer != ASK_NOBODY;
 	j->why = why_of[answer == ASK_YES ? ASK_NO : answer];
 	j->verdict.answer = answer == ASK_YES ? ANSWER_ALLOW : ANSWER_DENY;
-	if (answer == ASK_STOP)
+	j->ends_all = answer == ASK_STOP;
+	if (j->ends_all)
 		stop_tree(s);
 	if (answer != ASK_GONE)
 		note_question(r, j, answer, stack);
@@ -227,7 +229,8 @@ static void kill_caller(struct request *r)
 		(void)kill(pid_of(r), SIGKILL);
 }
 
-/* A refusal is an answer too: on record before it is seen. */
+/* A refusal is an answer too: on record before it is seen.  Who is to be ended
+ * waits for that, and gets none: not one instruction more. */
 static void refuse(struct request *r, const struct judgement *j)
 {
 	struct audit_event e;
@@ -243,7 +246,8 @@ static void refuse(struct request *r, const struct judgement *j)
 	notice_refused(r->sup->notice, j->facts, &j->verdict, pid_of(r), j->why, j->detail);
 	if (j->verdict.answer == ANSWER_KILL)
 		kill_caller(r);
-	notify_send(r->sup->listener_fd, r->call->id, result);
+	if (!j->ends_all)
+		notify_send(r->sup->listener_fd, r->call->id, result);
 }
 
 /* What wary itself says, where no rule was asked: a row that is always

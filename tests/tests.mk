@@ -30,9 +30,11 @@ unit_programs = \
 	tests/unit/policy_properties \
 	tests/unit/policy_suggest \
 	tests/unit/secret \
+	tests/unit/secret_redact \
 	tests/unit/tracee_caller \
 	tests/unit/tracee_canon \
 	tests/unit/tracee_image \
+	tests/unit/tracee_lineage \
 	tests/unit/tracee_mem \
 	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
@@ -157,6 +159,10 @@ tests_unit_secret_SOURCES = tests/unit/secret.c
 tests_unit_secret_LDADD = $(unit_libs)
 tests_unit_secret_CFLAGS = $(unit_cflags)
 tests_unit_secret_LDFLAGS = $(unit_ldflags)
+tests_unit_secret_redact_SOURCES = tests/unit/secret_redact.c
+tests_unit_secret_redact_LDADD = $(unit_libs)
+tests_unit_secret_redact_CFLAGS = $(unit_cflags)
+tests_unit_secret_redact_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_caller_SOURCES = tests/unit/tracee_caller.c
 tests_unit_tracee_caller_LDADD = $(unit_libs)
 tests_unit_tracee_caller_CFLAGS = $(unit_cflags)
@@ -169,6 +175,10 @@ tests_unit_tracee_image_SOURCES = tests/unit/tracee_image.c
 tests_unit_tracee_image_LDADD = $(unit_libs)
 tests_unit_tracee_image_CFLAGS = $(unit_cflags)
 tests_unit_tracee_image_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_lineage_SOURCES = tests/unit/tracee_lineage.c
+tests_unit_tracee_lineage_LDADD = $(unit_libs)
+tests_unit_tracee_lineage_CFLAGS = $(unit_cflags)
+tests_unit_tracee_lineage_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
 tests_unit_tracee_mem_LDADD = $(unit_libs)
 tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
@@ -225,6 +235,7 @@ fuzz_programs = \
 	tests/fuzz/package_args \
 	tests/fuzz/policy \
 	tests/fuzz/record \
+	tests/fuzz/redact \
 	tests/fuzz/sockaddr \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
@@ -259,6 +270,10 @@ tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
 tests_fuzz_record_LDADD = $(fuzz_libs)
 tests_fuzz_record_CFLAGS = $(fuzz_cflags)
 tests_fuzz_record_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_redact_SOURCES = tests/fuzz/redact.c tests/fuzz/drive.c
+tests_fuzz_redact_LDADD = $(fuzz_libs)
+tests_fuzz_redact_CFLAGS = $(fuzz_cflags)
+tests_fuzz_redact_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
@@ -422,12 +437,15 @@ dist_extra = \
 	tests/e2e/killed.py \
 	tests/e2e/killed_record.py \
 	tests/e2e/names.py \
+	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
 	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
+	tests/e2e/policy_suggest.py \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
+	tests/e2e/quickstart.sh \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
@@ -495,6 +513,9 @@ dist_extra = \
 	tests/fuzz/corpus/record/odd \
 	tests/fuzz/corpus/record/open \
 	tests/fuzz/corpus/record/quoted \
+	tests/fuzz/corpus/redact/encoded \
+	tests/fuzz/corpus/redact/plain \
+	tests/fuzz/corpus/redact/short \
 	tests/fuzz/corpus/sockaddr/abstract \
 	tests/fuzz/corpus/sockaddr/any \
 	tests/fuzz/corpus/sockaddr/netlink \
@@ -527,6 +548,7 @@ dist_extra = \
 	tests/lint/headers \
 	tests/lint/layers.py \
 	tests/lint/man \
+	tests/lint/needs \
 	tests/lint/run \
 	tests/lint/shell \
 	tests/lint/sizes.py \

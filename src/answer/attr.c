@@ -107,6 +107,9 @@ static int prepare(struct request *r)
 		return fetch_result(r, err);
 	if (p->error != 0)
 		return fetch_result(r, state_failed(r, p));
+	/* A pipe or memfd of the caller's own has no name, and nobody else's rule. */
+	if (by_descriptor && p->unnamed)
+		class = CLASS_STAT;
 	(void)state(r, class, p);
 	if (r->call->row->op == OP_FILE_SETATTR)
 		return -ERR_PERM; /* as the ioctl that does the same is refused */

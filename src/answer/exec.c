@@ -5,6 +5,7 @@
 #include "answer/families.h"
 #include "answer/give.h"
 #include "answer/install.h"
+#include "answer/script.h"
 #include "supervise.h"
 #include "tracee/lineage_entry.h"
 
@@ -56,6 +57,8 @@ static int find_and_ask(struct request *r, struct execution *x)
 	err = program_facts(r, x->program);
 	if (!err)
 		err = install_prepare(r, x);
+	if (!err)
+		err = script_prepare(r, x);
 	if (!err)
 		err = give_prepare(r, x);
 	return err;

@@ -24,6 +24,8 @@ struct execution {
 	bool envp_known;
 	bool asked_before; /* the same process was asked for the very same */
 	uint8_t asked[LINEAGE_ASKED_BYTES];
+	/* Install scripts of packages: as installed, and as it calls itself. */
+	char script_object[2][256];
 	char mark[160]; /* "install:npm" and the like, "" none */
 };
 

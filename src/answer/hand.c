@@ -14,14 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the folders of programs have been moved below /usr. */
-static const char *const tops[] = {"lib", "lib64", "bin", "sbin", "lib32"};
-
-#define TOPS_N (sizeof tops / sizeof tops[0])
+/* Folders behind links, by a hash of their names. */
+#define LINKED_N 256
 
 struct hand {
 	struct wear *wear;
-	bool top_is_link[TOPS_N];
+	uint32_t linked[LINKED_N];
 	int root_fd;
 	struct hand_rules rules;
 	bool tree_caps_known;
@@ -54,12 +52,6 @@ static struct hand *hand_new(void)
 		fd_drop(&h->root_fd);
 		free(h);
 		return NULL;
-	}
-	for (size_t i = 0; i < TOPS_N; i++) {
-		struct stat st;
-
-		h->top_is_link[i] = fstatat(h->root_fd, tops[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		                    S_ISLNK(st.st_mode);
 	}
 	h->rules.links = read_setting("/proc/sys/fs/protected_symlinks") != 0;
 	h->rules.regular = read_setting("/proc/sys/fs/protected_regular");
@@ -215,15 +207,32 @@ const struct hand_rules *hand_rules(struct request *r)
 	return &hand_of(r->worker)->rules;
 }
 
-bool hand_is_linked_top(struct request *r, const char *name)
+/* FNV-1a of the folder's name; never 0. */
+static uint32_t folder_hash(const char *name)
+{
+	const char *end = strrchr(name, '/');
+	uint32_t h = 2166136261u;
+
+	for (const char *s = name; s < end; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return h ? h : 1;
+}
+
+bool hand_is_linked(struct request *r, const char *name)
 {
 	const struct hand *h = hand_of(r->worker);
-	size_t n = strcspn(name + 1, "/");
+	uint32_t hash = folder_hash(name);
 
-	for (size_t i = 0; h && i < TOPS_N; i++)
-		if (strlen(tops[i]) == n && strncmp(tops[i], name + 1, n) == 0)
-			return h->top_is_link[i];
-	return false;
+	return h && h->linked[hash % LINKED_N] == hash;
+}
+
+void hand_note_linked(struct request *r, const char *name)
+{
+	struct hand *h = hand_of(r->worker);
+	uint32_t hash = folder_hash(name);
+
+	if (h)
+		h->linked[hash % LINKED_N] = hash;
 }
 
 void hand_self_path(int fd, char out[32])

@@ -54,10 +54,12 @@ void hand_env_done(struct request *r, const struct place_env *env);
 /** hand_rules: of this machine, read once. */
 const struct hand_rules *hand_rules(struct request *r);
 
-/** hand_is_linked_top: whether a canonical name begins in a folder of the root
- * that was a link when the worker began (/lib, /bin…): not worth trying as it
- * is.  Only a hint: what is a link by now is found out by the kernel. */
-bool hand_is_linked_top(struct request *r, const char *name);
+/** hand_is_linked: whether a link was lately met on the way to a name in the same
+ * folder, so that the name is not worth trying as it is.  Only a hint: what
+ * is a link by now is found out by the kernel, and a wrong hint costs time.
+ * @name: canonical, absolute.  hand_note_linked: one was met. */
+bool hand_is_linked(struct request *r, const char *name);
+void hand_note_linked(struct request *r, const char *name);
 
 /** hand_self_path: "/proc/self/fd/N" by which the kernel opens again what a
  * descriptor of wary refers to. */

@@ -1,8 +1,11 @@
 #include "answer/images.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Programs that a session runs again and again are few. */
 #define SLOTS 256u
@@ -16,19 +19,23 @@ struct kept {
 	char *loader;
 	struct stat loader_st;
 	bool loader_is_loader;
+	bool hashed;
+	uint8_t sha256[IMAGES_SHA256_BYTES];
 };
 
 struct images {
+	bool hash;
 	pthread_mutex_t lock;
 	struct kept slots[SLOTS]; /* by inode; the later takes the place */
 };
 
-int images_new(struct images **out)
+int images_new(bool hash, struct images **out)
 {
 	struct images *i = calloc(1, sizeof *i);
 
 	if (!i)
 		return -ERR_NOMEM;
+	i->hash = hash;
 	pthread_mutex_init(&i->lock, NULL);
 	*out = i;
 	return 0;
@@ -112,4 +119,53 @@ void images_keep(struct images *i, const struct place *p, const struct image *im
 	if (!k->canon || !k->interp || (loader && !k->loader))
 		forget(k);
 	pthread_mutex_unlock(&i->lock);
+}
+
+int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
+{
+	crypto_hash_sha256_state h;
+	unsigned char chunk[32768];
+	off_t at = 0;
+
+	crypto_hash_sha256_init(&h);
+	for (;;) {
+		ssize_t n = pread(fd, chunk, sizeof chunk, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -ERR_SYS;
+		if (n == 0)
+			break;
+		crypto_hash_sha256_update(&h, chunk, (unsigned long long)n);
+		at += n;
+	}
+	crypto_hash_sha256_final(&h, out);
+	return 0;
+}
+
+bool images_sha256(struct images *i, const struct place *p, int fd,
+                   uint8_t out[IMAGES_SHA256_BYTES])
+{
+	struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+	bool known;
+
+	if (!i->hash)
+		return false;
+	pthread_mutex_lock(&i->lock);
+	known = is_same(k, p) && k->hashed;
+	if (known)
+		memcpy(out, k->sha256, IMAGES_SHA256_BYTES);
+	pthread_mutex_unlock(&i->lock);
+	if (known)
+		return true;
+	if (images_hash_fd(fd, out) != 0)
+		return false;
+	pthread_mutex_lock(&i->lock);
+	if (is_same(k, p)) {
+		memcpy(k->sha256, out, IMAGES_SHA256_BYTES);
+		k->hashed = true;
+	}
+	pthread_mutex_unlock(&i->lock);
+	return true;
 }

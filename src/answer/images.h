@@ -16,7 +16,9 @@
 
 struct images; /* thread-safe */
 
-must_check int images_new(struct images **out);
+/** images_new: @hash: whether rules ask for hashes of programs.
+ * Returns 0 or -ERR_NOMEM. */
+must_check int images_new(bool hash, struct images **out);
 void images_free(struct images *i);
 
 /** images_find: an image that was kept.
@@ -29,5 +31,16 @@ bool images_find(struct images *i, const struct place *p, struct image *out, str
 /** images_keep: remembers an ELF image and its loader (NULL: it has none). */
 void images_keep(struct images *i, const struct place *p, const struct image *image,
                  const struct place *loader, const struct image *loader_image);
+
+#define IMAGES_SHA256_BYTES 32
+
+/** images_sha256: the hash of a program's bytes, kept for the next time.
+ * @fd: the file that @p is, open for reading; read from its beginning.
+ * Returns whether it was wanted and could be taken. Blocks on reading. */
+bool images_sha256(struct images *i, const struct place *p, int fd,
+                   uint8_t out[IMAGES_SHA256_BYTES]);
+
+/** images_hash_fd: the same without keeping it.  Returns 0 or -ERR_SYS. */
+must_check int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES]);
 
 #endif

@@ -110,11 +110,13 @@ static void program_of(const struct execution *x, struct package_program *out)
 	}
 }
 
-static int fetch_environment(struct request *r, struct execution *x)
+int install_fetch_environment(struct request *r, struct execution *x)
 {
 	uint64_t addr = 0;
 	int err;
 
+	if (x->envp_known)
+		return 0;
 	(void)call_arg(r->call, ROLE_ENVP, &addr);
 	err = argv_read(&r->mem, (struct tracee_addr){addr}, &x->envp);
 	x->envp_known = err == 0;
@@ -223,7 +225,7 @@ int install_prepare(struct request *r, struct execution *x)
 	manager = package_manager_of(&program);
 	if (!manager)
 		return 0;
-	err = fetch_environment(r, x);
+	err = install_fetch_environment(r, x);
 	if (!err)
 		err = recognise(r, x, &program);
 	if (!err)
@@ -271,9 +273,22 @@ int install_note(struct request *r, const struct execution *x)
 static bool is_setting(const char *entry)
 {
 	static const char *const prefixes[] = {
-		"npm_config_", "pip_",  "uv_",           "yarn_",       "bun_",
-		"home=",       "xdg_",  "virtual_env=",  "conda_",      "poetry_",
-		"pdm_",        "pipx_", "node_options=", "pythonpath=",
+		"npm_lifecycle_event=",
+		"npm_package_",
+		"npm_config_",
+		"pip_",
+		"uv_",
+		"yarn_",
+		"bun_",
+		"home=",
+		"xdg_",
+		"virtual_env=",
+		"conda_",
+		"poetry_",
+		"pdm_",
+		"pipx_",
+		"node_options=",
+		"pythonpath=",
 	};
 
 	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
@@ -286,7 +301,7 @@ bool install_same(const struct execution *x, const struct startup *s)
 {
 	size_t k = 0;
 
-	if (!x->packages.installs)
+	if (!x->mark[0])
 		return true;
 	for (size_t i = 0; i < x->envp.n; i++) {
 		if (!is_setting(x->envp.items[i]))

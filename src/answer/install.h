@@ -11,6 +11,10 @@
  * Returns 0, -ERR_NOMEM, -ERR_GONE, or a negative errno (EFAULT, E2BIG). */
 must_check int install_prepare(struct request *r, struct execution *x);
 
+/** install_fetch_environment: the variables of the new program, fetched once;
+ * mem_valid must follow.  Returns 0 or a negative errno (EFAULT, E2BIG). */
+must_check int install_fetch_environment(struct request *r, struct execution *x);
+
 /** install_note: each package as a row of the record.
  * Returns 0 or -ERR_RECORD. */
 must_check int install_note(struct request *r, const struct execution *x);

@@ -128,7 +128,7 @@ static bool textual_name(struct request *r, struct place *p)
 
 	if (place_text_is_canonical(p->text)) {
 		memcpy(p->canon, p->text, strlen(p->text) + 1);
-		return !starts_special(p->canon) && !hand_is_linked_top(r, p->canon);
+		return !starts_special(p->canon) && !hand_is_linked(r, p->canon);
 	}
 	if (!place_text_is_plain(p->text) || p->base_fd < 0)
 		return false;

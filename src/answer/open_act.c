@@ -261,8 +261,12 @@ static int open_direct(struct request *r, const struct place *p)
 	struct stat st;
 
 	if (fd < 0) {
-		r->reply.again = errno == ELOOP || errno == EWOULDBLOCK || errno == ENXIO;
-		return -errno;
+		int err = -errno;
+
+		if (err == -ELOOP)
+			hand_note_linked(r, p->canon);
+		r->reply.again = err == -ELOOP || err == -EWOULDBLOCK || err == -ENXIO;
+		return err;
 	}
 	if (p->error != 0 || fstat(fd, &st) != 0 || st.st_dev != p->st.st_dev ||
 	    st.st_ino != p->st.st_ino || !is_file_or_folder(&st) || is_elsewhere(fd, &st) ||

@@ -389,6 +389,29 @@ static void judge_fixed(struct request *r, struct program *p)
 		            p->loader ? &p->loader->image : NULL);
 }
 
+/* A script's bytes can change after they were hashed, until its interpreter
+ * reads them: only a fixed one has a hash.  An image's are compared once more
+ * when it is loaded, since nobody can write to it then. */
+static void hash(struct request *r, struct program_file *f)
+{
+	char path[32];
+	auto_fd fd = -1;
+
+	if (!f || f->place.fd < 0 || !r->sup->images ||
+	    (f->image.kind == IMAGE_SCRIPT && !f->fixed))
+		return;
+	hand_self_path(f->place.fd, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	f->hashed = fd >= 0 && images_sha256(r->sup->images, &f->place, fd, f->sha256);
+}
+
+static void hash_all(struct request *r, struct program *p)
+{
+	for (unsigned i = 0; i < p->files_n; i++)
+		hash(r, p->files[i]);
+	hash(r, p->loaded);
+}
+
 int program_resolve(struct request *r, struct program *p)
 {
 	struct search s = {.r = r};
@@ -406,8 +429,10 @@ int program_resolve(struct request *r, struct program *p)
 	hand_env_done(r, &s.env);
 	if (mem_valid(&r->mem) != 0)
 		return -ERR_GONE;
-	if (!err)
+	if (!err) {
 		judge_fixed(r, p);
+		hash_all(r, p);
+	}
 	return err;
 }
 
@@ -424,6 +449,7 @@ static struct facts *ask_name(struct request *r, const char *name, const struct 
 			.path = image->place.canon,
 			.script = f == image ? NULL : f->place.canon,
 			.fixed = f->fixed && image->fixed,
+			.sha256 = f->hashed ? f->sha256 : NULL,
 			.argv = f->argv,
 			.argc = f->argc,
 			.argv_whole = true,
@@ -505,6 +531,7 @@ void program_identity(const struct supervisor *sup, const struct program *p,
 	*out = (struct facts_program){
 		.path = image->place.canon,
 		.fixed = p->loader ? p->loader->fixed : true,
+		.sha256 = first->hashed ? first->sha256 : NULL,
 		.argv = first->argv,
 		.argc = first->argc,
 		.argv_whole = true,
@@ -516,6 +543,7 @@ void program_identity(const struct supervisor *sup, const struct program *p,
 		out->fixed = out->fixed && fixed_way(sup, &first->place);
 	} else if (before && goes_on(image, &before->program)) {
 		out->script = before->program.script;
+		out->sha256 = before->program.sha256;
 		out->argv = before->program.argv;
 		out->argc = before->program.argc;
 		out->fixed = out->fixed && before->program.fixed;
@@ -532,6 +560,20 @@ static bool same_image(const struct program_file *f, pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/exe", pid);
 	return stat(path, &st) == 0 && st.st_dev == f->place.st.st_dev &&
 	       st.st_ino == f->place.st.st_ino;
+}
+
+/* Of an image whose hash decided: the same still. */
+static bool same_bytes(const struct program_file *f, pid_t pid)
+{
+	uint8_t now[IMAGES_SHA256_BYTES];
+	char path[64];
+	auto_fd fd = -1;
+
+	if (!f->hashed || f->fixed)
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && images_hash_fd(fd, now) == 0 && memcmp(now, f->sha256, sizeof now) == 0;
 }
 
 static bool same_arguments(const struct program_file *f, const struct startup *s)
@@ -572,5 +614,6 @@ bool program_same(const struct program *p, const struct startup *s)
 {
 	const struct program_file *f = program_image(p);
 
-	return same_image(f, s->pid) && same_arguments(f, s) && same_loader(p, s);
+	return same_image(f, s->pid) && same_bytes(f, s->pid) && same_arguments(f, s) &&
+	       same_loader(p, s);
 }

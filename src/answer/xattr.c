@@ -161,6 +161,11 @@ static int prepare(struct request *r)
 		return fetch_result(r, err);
 	if (p->error != 0)
 		return fetch_result(r, state_failed(r, p));
+	/* A memfd of the caller's own has no name, and nobody else's rule. */
+	if (r->target.object_fd >= 0 && p->unnamed) {
+		(void)state(r, CLASS_STAT, p);
+		return 0;
+	}
 	(void)state(r, CLASS_ATTR, p);
 	return fetch_result(r, state_links(r, CLASS_ATTR, p));
 }

@@ -81,7 +81,10 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 		dialog_run(&t, c, out);
 		term_give_back(&t);
 	}
-	freeze_end(freeze);
+	if (out->answer == DIALOG_STOP)
+		freeze_kill(freeze);
+	else
+		freeze_end(freeze);
 	atomic_store(s->frozen, false);
 }
 

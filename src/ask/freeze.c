@@ -315,18 +315,28 @@ static void continue_bystanders(struct freeze *f)
 	free(now.each);
 }
 
-void freeze_end(struct freeze *f)
+static void leave(struct freeze *f, int signal_nr)
 {
 	if (!f)
 		return;
 	if (f->stopped.n)
 		qsort(f->stopped.each, f->stopped.n, sizeof *f->stopped.each, by_depth);
 	for (size_t i = f->stopped.n; i--;)
-		signal_process(&f->stopped.each[i], SIGCONT);
+		signal_process(&f->stopped.each[i], signal_nr);
 	continue_bystanders(f);
 	free(f->stopped.each);
 	free(f->beside.each);
 	free(f);
+}
+
+void freeze_end(struct freeze *f)
+{
+	leave(f, SIGCONT);
+}
+
+void freeze_kill(struct freeze *f)
+{
+	leave(f, SIGKILL);
 }
 
 bool freeze_tree_has(pid_t guardian, pid_t pid)

@@ -29,6 +29,10 @@ must_check int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **ou
 /** freeze_end: continues them and frees. NULL is fine. */
 void freeze_end(struct freeze *f);
 
+/** freeze_kill: ends them where they stand, before any of them runs on; the
+ * bystanders go on. Frees. NULL is fine. */
+void freeze_kill(struct freeze *f);
+
 /** freeze_tree_has: whether a process is a descendant of @guardian, by what
  * /proc says now.  True where it cannot be told. */
 bool freeze_tree_has(pid_t guardian, pid_t pid);

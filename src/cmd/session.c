@@ -58,9 +58,10 @@
 
 /* The stages that exist: a policy that needs another is refused. */
 #define STAGES                                                                                     \
-	(STAGE_NAMES | STAGE_RESOLVE | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | STAGE_FACTS |  \
-	 STAGE_DEPENDENCIES | STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC | STAGE_SYSCALL | \
-	 STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR | STAGE_SHA256)
+	(STAGE_NAMES | STAGE_RESOLVE | STAGE_SCRIPT | STAGE_INSTALL | STAGE_VERSION | STAGE_FROM | \
+	 STAGE_FACTS | STAGE_DEPENDENCIES | STAGE_MARKS | STAGE_STACK | STAGE_STAT | STAGE_IPC |   \
+	 STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR |             \
+	 STAGE_SHA256)
 
 #define WAIT_NOTE_MS 2000
 
@@ -298,7 +299,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = lineage_seed(sup->lineage, sup->command_pid);
 	if (!err)
-		err = images_new(&sup->images);
+		err = images_new(policy_wants_sha256(s->policy), &sup->images);
 	if (!err)
 		err = stacks_new(&sup->stacks);
 	if (!err)
@@ -415,6 +416,18 @@ static bool on_messages(struct session *s)
 	return err != -ERR_GONE;
 }
 
+/* What the terminal sends to its foreground group, COMMAND has got with wary
+ * (tty_ioctl(4): by the kernel); a hangup it sends to its session's leader as well. */
+static bool came_by_terminal(const struct signalfd_siginfo *info)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if ((int)info->ssi_signo == signals[i])
+			return info->ssi_code == SI_KERNEL;
+	return false;
+}
+
 static bool ends_what_is_left(int signal_nr)
 {
 	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
@@ -430,7 +443,7 @@ static void on_signals(struct session *s)
 
 		if (s->ended && ends_what_is_left(signal_nr))
 			launch_kill(s->launch, false);
-		else
+		else if (!came_by_terminal(&info))
 			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
 	}
 }
@@ -488,10 +501,12 @@ static void run(struct session *s)
 			note_waiting(s);
 			noted = true;
 		}
+		/* Signals first: a message may have wary stop, and what came before
+		 * that is not to be passed on when it is continued. */
+		if (fds[1].revents || fds[0].revents)
+			on_signals(s);
 		if (fds[0].revents)
 			alive = on_messages(s);
-		if (fds[1].revents)
-			on_signals(s);
 		if (fds[2].revents)
 			on_stop(s);
 		if (fds[3].revents) {

@@ -36,6 +36,25 @@ const struct policy_env_set *policy_env_set_at(const struct policy *p, size_t i)
 	return i < p->env_sets.n ? &p->env_sets.v[i] : NULL;
 }
 
+static bool any_sha256(const struct cond *conds, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (conds[i].kind == COND_SHA256)
+			return true;
+	return false;
+}
+
+bool policy_wants_sha256(const struct policy *p)
+{
+	for (size_t i = 1; i < p->rules.n; i++)
+		if (any_sha256(p->rules.v[i].conds, p->rules.v[i].conds_n))
+			return true;
+	for (size_t i = 0; i < p->secrets.n; i++)
+		if (any_sha256(p->secrets.v[i].conds, p->secrets.v[i].conds_n))
+			return true;
+	return false;
+}
+
 bool policy_tmp_private(const struct policy *p)
 {
 	return p->tmp_private;

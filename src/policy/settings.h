@@ -37,6 +37,10 @@ struct policy_env_set {
 size_t policy_env_set_count(const struct policy *p);
 const struct policy_env_set *policy_env_set_at(const struct policy *p, size_t i);
 
+/** policy_wants_sha256: whether any rule or secret asks for a program's hash, so
+ * that it must be taken. */
+bool policy_wants_sha256(const struct policy *p);
+
 /** policy_tmp_private: whether `tmp private` is in force. */
 bool policy_tmp_private(const struct policy *p);
 

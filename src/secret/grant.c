@@ -1,10 +1,13 @@
 #include "secret/grant.h"
 
+#include "secret/redact.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define VALUES_MAX_BYTES ((size_t)64 << 10)
+/* Of all values with their forms. */
+#define VALUES_MAX_BYTES ((size_t)2 << 20)
 
 struct held {
 	const char *name;  /* that the recipient sees; the policy's */
@@ -18,6 +21,9 @@ struct secrets {
 	size_t memory_bytes;
 	struct held *held; /* one for each secret of the policy */
 	size_t n;
+	/* What is never to be on record; their bytes are in the memory. */
+	struct redact_needle *needles;
+	size_t needles_n;
 };
 
 /* The value of NAME in "NAME=value", or NULL. */
@@ -42,7 +48,7 @@ static size_t values_size(const struct policy *p, char *const *envp)
 
 		for (char *const *e = envp; is_from_environment(s) && *e; e++)
 			if (value_in(*e, s->from))
-				sum += strlen(*e) + 1;
+				sum += strlen(*e) + 1 + redact_forms_size(strlen(*e));
 	}
 	return sum;
 }
@@ -64,6 +70,18 @@ static int memory_new(struct secrets *s, size_t bytes)
 	return 0;
 }
 
+/* Keeps a value and the forms that it may take. Returns where the next goes. */
+static char *keep(struct secrets *s, struct held *h, const char *value, char *at)
+{
+	h->len_bytes = strlen(value);
+	memcpy(at, value, h->len_bytes + 1);
+	h->value = at;
+	at += h->len_bytes + 1;
+	s->needles_n +=
+		redact_forms(h->name, h->value, h->len_bytes, at, s->needles + s->needles_n);
+	return at + redact_forms_size(h->len_bytes);
+}
+
 static void copy_values(struct secrets *s, const struct policy *p, char *const *envp)
 {
 	char *at = s->memory;
@@ -76,12 +94,8 @@ static void copy_values(struct secrets *s, const struct policy *p, char *const *
 		for (char *const *e = envp; s->held[i].from && *e; e++) {
 			const char *value = value_in(*e, secret->from);
 
-			if (!value || s->held[i].value)
-				continue;
-			s->held[i].len_bytes = strlen(value);
-			memcpy(at, value, s->held[i].len_bytes + 1);
-			s->held[i].value = at;
-			at += s->held[i].len_bytes + 1;
+			if (value && !s->held[i].value)
+				at = keep(s, &s->held[i], value, at);
 		}
 	}
 }
@@ -110,7 +124,8 @@ int secrets_take(const struct policy *p, char **envp, struct secrets **out)
 		return -ERR_NOMEM;
 	s->n = policy_secret_count(p);
 	s->held = calloc(s->n + 1, sizeof *s->held);
-	if (!s->held)
+	s->needles = calloc(s->n + 1, REDACT_FORMS_MAX * sizeof *s->needles);
+	if (!s->held || !s->needles)
 		err = -ERR_NOMEM;
 	else if (bytes > VALUES_MAX_BYTES)
 		err = -ERR_BOUND;
@@ -138,6 +153,7 @@ void secrets_free(struct secrets *s)
 		(void)munmap(s->memory, s->memory_bytes);
 	}
 	free(s->held);
+	free(s->needles);
 	free(s);
 }
 
@@ -162,44 +178,9 @@ int secrets_put(const struct secrets *s, size_t i, struct startup *to)
 	return startup_add(to, s->held[i].name, s->held[i].value, s->held[i].len_bytes);
 }
 
-/* Where a value begins in [@text, @text + @len), and whose it is. */
-static const char *find_value(const struct secrets *s, const char *text, size_t len,
-                              const struct held **whose)
-{
-	const char *first = NULL;
-
-	for (size_t i = 0; i < s->n; i++) {
-		const struct held *h = &s->held[i];
-		const char *at;
-
-		if (!h->value || !h->len_bytes)
-			continue;
-		at = memmem(text, len, h->value, h->len_bytes);
-		if (at && (!first || at < first)) {
-			first = at;
-			*whose = h;
-		}
-	}
-	return first;
-}
-
 bool secrets_redact(void *secrets, const char *text, size_t len_bytes, struct buf *out)
 {
 	const struct secrets *s = secrets;
-	const struct held *whose;
-	const char *at;
-	bool found = false;
 
-	while (s && (at = find_value(s, text, len_bytes, &whose))) {
-		size_t before = (size_t)(at - text);
-
-		found = true;
-		buf_add(out, text, before);
-		buf_fmt(out, "[%s]", whose->name);
-		text += before + whose->len_bytes;
-		len_bytes -= before + whose->len_bytes;
-	}
-	if (found)
-		buf_add(out, text, len_bytes);
-	return found;
+	return s && redact_text(s->needles, s->needles_n, text, len_bytes, out);
 }

@@ -22,7 +22,7 @@ struct secrets; /* constant once taken; NULL: none */
  * tree's environment nor /proc/WARY/environ has them.  Before anything forks.
  * @envp: wary's environ; shortened in place.
  * A variable that is not set gives a secret without a value: nobody gets it.
- * Returns 0, -ERR_NOMEM, -ERR_SYS, or -ERR_BOUND for more than 64 KiB. */
+ * Returns 0, -ERR_NOMEM, -ERR_SYS, or -ERR_BOUND for more than about 80 KiB. */
 must_check int secrets_take(const struct policy *p, char **envp, struct secrets **out);
 
 /** secrets_free: overwrites and frees; NULL is fine. */
@@ -40,7 +40,7 @@ bool secrets_has(const struct secrets *s, size_t i);
 must_check int secrets_put(const struct secrets *s, size_t i, struct startup *to);
 
 /** secrets_redact: for the record: appends @text to @out with each value
- * replaced by "[NAME]"; also encoded forms of it (see secret/redact.h).
+ * replaced by "[NAME]", also in the encoded forms of secret/redact.h.
  * @secrets: a struct secrets.
  * Returns whether it differs; @out is then what may be shown. */
 bool secrets_redact(void *secrets, const char *text, size_t len_bytes, struct buf *out);

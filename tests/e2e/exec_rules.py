@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Exec rules hold however a program is named or started: links, copies, scripts
 and their interpreters, loaders, descriptors, files without a name."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -167,9 +168,28 @@ def test_unreadable():
     same(r.stdout.strip(), "13", "a program that cannot be read is refused")
 
 
+def test_hashes():
+    """Rules by a program's hash: what was decided on is what runs."""
+    twin = WORK / "scripts" / "twin"
+    shutil.copy(GOOD, twin)
+    twin.chmod(0o755)
+    digest = hashlib.sha256(GOOD.read_bytes()).hexdigest()
+    base = f"default allow\ndeny edit **\nallow edit {WORK}/** /dev/null /dev/tty\n"
+    rules = base + f"deny exec {WORK}/** {BIN}/**\nallow exec {GOOD} sha256 {digest}\n"
+    runs("a program by its hash", GOOD, "MARK", rules=rules)
+    never("another program", BAD, "MARK", rules=rules.replace(str(GOOD), str(BAD)).replace(
+        digest, "0" * 64))
+    rules = base + f"deny exec ** sha256 {digest}\n"
+    never("a copy, by its hash", twin, "MARK", rules=rules)
+    with open(twin, "ab") as f:
+        f.write(b"x")
+    runs("a copy with one more byte", twin, "MARK", rules=rules)
+
+
 test_names()
 test_scripts()
 test_loaders()
 test_foreign()
+test_hashes()
 test_unreadable()
 finish()

@@ -157,6 +157,23 @@ static void attributes(int fd, int path)
 	say("lremovexattr of a link", lremovexattr("to-f", "user.k"));
 }
 
+static void nameless(void)
+{
+	int memory = memfd_create("m", 0);
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return;
+	say("fchmod of a memfd", fchmod(memory, 0600));
+	say("fchmod of a pipe", fchmod(ends[0], 0600));
+	say("futimens of a pipe", futimens(ends[1], NULL));
+	say("fchown of a memfd", fchown(memory, getuid(), getgid()));
+	say("fsetxattr of a memfd", fsetxattr(memory, "user.x", "1", 1, 0));
+	close(memory);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void told(int path)
 {
 	struct stat st;
@@ -225,6 +242,7 @@ int main(void)
 	lengths();
 	times(fd, path);
 	attributes(fd, path);
+	nameless();
 	told(path);
 	watches();
 	return 0;

@@ -49,6 +49,14 @@ for name in PROGRAMS:
     got = lines(wary(program, cwd=fresh(), options=["-q"], rules=STAT), name + " with stat")
     compare(name, want, got, "with stat trapped")
 
+# What has no name (a pipe, a memfd) is the caller's own, whatever is refused.
+program = caller("e2e/same_attr")
+want = lines(native(program, cwd=fresh()), "same_attr natively")
+got = lines(wary(program, cwd=fresh(), options=["-q"],
+                 rules=f"default deny\nallow read,exec /**\nallow edit {TMP}/w/**\n"),
+            "same_attr with little allowed")
+compare("same_attr", want, got, "with little allowed")
+
 
 def on_terminal(argv):
     """What a program on a terminal of its own prints, without the numbers of

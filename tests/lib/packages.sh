@@ -70,6 +70,7 @@ libseccomp-dev has_library libseccomp
 libsqlite3-dev has_library sqlite3
 libsodium-dev has_library libsodium
 libjansson-dev has_library jansson
+libunwind-dev has_library libunwind-ptrace && has_library libunwind-generic
 xz-utils has_command xz
 NEEDS
 }

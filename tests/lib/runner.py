@@ -73,7 +73,10 @@ class Report:
             if r.failed:
                 lines = r.output.rstrip().split("\n")
                 if len(lines) > SHOWN_LINES:
-                    print(f"     … {len(lines) - SHOWN_LINES} lines before")
+                    print(f"     … {len(lines) - SHOWN_LINES} lines before; failed in them:")
+                    for i, line in enumerate(lines[:-SHOWN_LINES]):
+                        if line.startswith("not ok"):
+                            print("     " + "\n     ".join(lines[i:i + 5]))
                 for line in lines[-SHOWN_LINES:]:
                     print("     " + line)
                 sys.stdout.flush()
@@ -245,7 +248,7 @@ def bootstrap_needed():
 
 def settings(path):
     """Words after `wary-test:` in a test's first lines: as=root, as=user,
-    serial, timeout=SECONDS."""
+    as=owner (who owns sources and builds), serial, timeout=SECONDS."""
     head = path.read_text(errors="replace")[:1500]
     found = re.search(r"wary-test:\s*([^\n*]*)", head)
     words = found.group(1).split() if found else []
@@ -455,7 +458,7 @@ def clean_up(made):
 # --- the plan ---------------------------------------------------------------
 
 LINTS_QUICK = ["sources.py", "layers.py", "banned.py", "sizes.py", "headers", "globals",
-               "syscalls.py"]
+               "needs", "syscalls.py"]
 LINTS_SLOW = ["format", "shell", "man", "cppcheck", "tidy"]
 
 
@@ -508,7 +511,9 @@ def tree_tasks(kinds, people):
             for who in people:
                 task, words = test_task(name, path, who, "gcc", "gcc")
                 wanted = words.get("as")
-                if wanted and wanted != ("root" if who.name == "root" else "user"):
+                if wanted == "owner" and who is not people[0]:
+                    continue
+                if wanted in ("root", "user") and wanted != ("root" if who.name == "root" else "user"):
                     continue
                 serial = kind == "race" or "serial" in words
                 (alone if serial else lanes).append(task)
@@ -567,8 +572,17 @@ def test_stages(options, people):
     return [(small, lanes), (together, lanes), (alone, 1)]
 
 
+def unignore():
+    """What a shell's `&` and nohup ignore would be ignored in every test; what is
+    handled is reset by exec."""
+    for nr in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(nr) == signal.SIG_IGN:
+            signal.signal(nr, lambda *_: None)
+
+
 def main():
     options = parse_options()
+    unignore()
     os.umask(0o022)
     (TOP / "build").mkdir(exist_ok=True)
     report, made = Report(), []

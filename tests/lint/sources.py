@@ -16,7 +16,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 # for unit tests and fuzzers.
 PURE_FOLDERS = {"call", "policy", "package"}
 PURE_FILES = {
-    "tracee/image.c", "tracee/ldso.c",
+    "tracee/image.c", "tracee/ldso.c", "secret/redact.c",
     "base/err.c", "base/buf.c", "base/text.c",
     "audit/record.c", "audit/chain.c", "audit/expr.c", "audit/merkle.c",
     "audit/anchor.c", "audit/decode.c", "audit/proof.c", "audit/ratchet.c",
