@@ -41,7 +41,7 @@ struct journal {
 	uint16_t free_slots[JOURNAL_SLOTS];
 	unsigned free_slots_n;
 	uint64_t out[JOURNAL_SLOTS]; /* 1 + index of the slot's intent; 0: it has its outcome */
-	_Atomic bool waiting; /* somebody waits for room */
+	_Atomic bool waiting;        /* somebody waits for room */
 	_Atomic bool failed;
 	_Atomic uint64_t next_index;
 	_Atomic uint32_t wake; /* futex: changes when the writer should look */
