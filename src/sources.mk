@@ -160,6 +160,7 @@ libwary_a_SOURCES = \
 	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/folders.c \
+	src/cmd/heap.c \
 	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
@@ -311,6 +312,7 @@ wary_headers = \
 	src/cmd/environment.h \
 	src/cmd/example.h \
 	src/cmd/folders.h \
+	src/cmd/heap.h \
 	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \

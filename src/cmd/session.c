@@ -10,6 +10,7 @@
 #include "cmd/approve.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
+#include "cmd/heap.h"
 #include "cmd/messages.h"
 #include "cmd/paths.h"
 #include "cmd/resolvers.h"
@@ -594,8 +595,10 @@ static int end_as(int status)
 int session_run(const struct session_options *o)
 {
 	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
-	bool ran = start(&s) == 0;
+	bool ran;
 
+	heap_prepare();
+	ran = start(&s) == 0;
 	if (ran) {
 		inherit_detach();
 		run(&s);

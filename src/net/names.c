@@ -24,6 +24,7 @@ struct entry {
 struct names {
 	pthread_mutex_t lock;
 	unsigned next; /* to be overwritten */
+	unsigned used; /* entries from here on are free */
 	struct entry entries[NAMES_MAX];
 };
 
@@ -42,7 +43,7 @@ void names_free(struct names *n)
 {
 	if (!n)
 		return;
-	for (unsigned i = 0; i < NAMES_MAX; i++)
+	for (unsigned i = 0; i < n->used; i++)
 		free(n->entries[i].name);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
@@ -57,7 +58,7 @@ uint64_t names_lifetime_ns(uint32_t ttl_s)
 
 static struct entry *find(struct names *n, const char *name, const struct facts_addr *addr)
 {
-	for (unsigned i = 0; i < NAMES_MAX; i++) {
+	for (unsigned i = 0; i < n->used; i++) {
 		struct entry *e = &n->entries[i];
 
 		if (e->name && addr_same_ip(&e->addr, addr) && strcmp(e->name, name) == 0)
@@ -78,6 +79,7 @@ void names_learn(struct names *n, const char *name, const struct facts_addr *add
 	e = find(n, name, addr);
 	if (!e) {
 		e = &n->entries[n->next];
+		n->used = n->next >= n->used ? n->next + 1 : n->used;
 		n->next = (n->next + 1) % NAMES_MAX;
 		e->until_ns = 0;
 	}
@@ -157,7 +159,7 @@ const char *const *names_of(struct names *n, const struct facts_addr *addr, uint
 	size_t count = 0;
 
 	pthread_mutex_lock(&n->lock);
-	for (unsigned i = 0; i < NAMES_MAX && count < NAMES_OF_ONE_MAX; i++) {
+	for (unsigned i = 0; i < n->used && count < NAMES_OF_ONE_MAX; i++) {
 		struct entry *e = &n->entries[i];
 
 		if (e->name && e->until_ns > now_ns && addr_same_ip(&e->addr, addr))

@@ -77,6 +77,7 @@ struct making {
 	int ruleset_fd;
 	uint64_t handled;
 	unsigned classes; /* of all prefixes */
+	uint64_t root;    /* what holds at "/", and so for every name */
 	int err;
 };
 
@@ -123,13 +124,20 @@ static void add_rule(struct making *m, int fd, uint64_t access)
 		m->err = -errno;
 }
 
+/* Whether the root's own rules give all of it: a rule below would add nothing,
+ * and most policies have hundreds. */
+static bool is_given(const struct making *m, uint64_t access)
+{
+	return (access & m->handled & ~m->root) == 0;
+}
+
 static void add_folder(struct making *m, const char *path, uint64_t access)
 {
 	auto_free char *folder = strdup(path);
 	char *slash = folder ? strrchr(folder, '/') : NULL;
 	bool found;
 
-	if (!slash || access == 0)
+	if (!slash || is_given(m, access))
 		return;
 	slash[slash == folder ? 1 : 0] = '\0';
 	auto_fd fd = open_nearest(folder, &found);
@@ -142,7 +150,6 @@ static void add_prefix(void *ctx, const char *prefix, bool below, unsigned class
 	struct making *m = ctx;
 	uint64_t self = 0, folder = 0;
 	bool found;
-	auto_free char *path = strdup(prefix);
 
 	(void)below; /* Landlock's rules always hold below as well */
 	m->classes |= classes;
@@ -151,6 +158,9 @@ static void add_prefix(void *ctx, const char *prefix, bool below, unsigned class
 			self |= needs[c].self;
 			folder |= needs[c].folder;
 		}
+	if (is_given(m, self | folder))
+		return;
+	auto_free char *path = strdup(prefix);
 	if (!path) {
 		m->err = -ENOMEM;
 		return;
@@ -160,6 +170,8 @@ static void add_prefix(void *ctx, const char *prefix, bool below, unsigned class
 		add_rule(m, fd, found ? self : self | folder);
 	if (found)
 		add_folder(m, prefix, folder);
+	if (fd >= 0 && strcmp(prefix, "/") == 0)
+		m->root |= self | folder;
 }
 
 static uint64_t handled_files(int abi)
@@ -217,6 +229,8 @@ static int add_files(const struct policy *policy, struct making *m)
 {
 	policy_prefixes(policy, add_prefix, m);
 	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+		if (is_given(m, always[i].access))
+			continue;
 		auto_fd fd = open(always[i].path, O_PATH | O_CLOEXEC);
 
 		if (fd >= 0)

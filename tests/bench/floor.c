@@ -1,7 +1,9 @@
 /* What a supervised open+close costs at the least on this machine: the bare
  * mechanism in three steps (read the path, add the descriptor, close it here,
  * answer), with no policy, no record and no resolution.  `make bench` puts wary
- * beside it.  Usage: floor COUNT [pinned].  Prints microseconds a round. */
+ * beside it.  Usage: floor COUNT [recv|sync|pinned].  sync (what wary does too):
+ * an answer hands the processor over; pinned: both on one processor as well.
+ * Prints microseconds a round. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -25,6 +27,11 @@
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
 #define FILE_OPENED "/etc/passwd"
@@ -121,13 +128,14 @@ static bool serve(int listener)
 int main(int argc, char **argv)
 {
 	long count = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
+	const char *mode = argc > 2 ? argv[2] : "sync";
 	int number = -1;
 	int ends[2];
 	int listener;
 	int pidfd;
 	pid_t pid;
 
-	if (argc > 2)
+	if (strcmp(mode, "pinned") == 0)
 		pin();
 	if (count < 1 || pipe2(ends, O_CLOEXEC) != 0)
 		fail("pipe");
@@ -141,6 +149,9 @@ int main(int argc, char **argv)
 	listener = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 	if (listener < 0)
 		fail("pidfd_getfd");
+	if (strcmp(mode, "recv") != 0 &&
+	    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) != 0)
+		fail("this kernel has no SYNC_WAKE_UP");
 	while (serve(listener))
 		;
 	return waitpid(pid, NULL, 0) == pid ? 0 : 1;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define MANY 10000
+#define KINDS 4
 #define QUESTIONS 4096
 #define ROUNDS 50
 #define LOADS 9
@@ -61,13 +62,14 @@ static double median(double *v, size_t n)
 	return v[n / 2];
 }
 
-/* @n rules of each of three kinds. */
+/* @n rules of each of four kinds. */
 static void write_policy(struct buf *b, unsigned n)
 {
 	buf_str(b, "wary 1\ndefault ask\nallow edit ${PROJECT}/**\ndeny file ~/.ssh/**\n");
 	for (unsigned i = 0; i < n; i++) {
 		buf_fmt(b, "allow read /opt/d%u/lib%u/file%u.so\n", i % 100, i % 1000, i);
 		buf_fmt(b, "deny connect 10.%u.%u.%u:443\n", i / 65536, i / 256 % 256, i % 256);
+		buf_fmt(b, "allow connect host-%u.example:443\n", i);
 		buf_fmt(b, "ask install npm:package-%u\n", i);
 	}
 }
@@ -106,6 +108,18 @@ static void ask_address(struct facts *f, unsigned k, char *name, size_t len)
 	snprintf(name, len, "10.0.%u.%u:443", k / 256 % 256, k % 256);
 }
 
+/* An address that the DNS guard knows by a name. */
+static void ask_name(struct facts *f, unsigned k, char *name, size_t len)
+{
+	const char **hosts = calloc(2, sizeof *hosts);
+
+	ask_address(f, k, name, len);
+	f->addr.ip[0] = 203;
+	snprintf(name, len, "host-%u.example", k);
+	hosts[0] = strdup(name);
+	f->addr.hosts = hosts;
+}
+
 static void ask_package(struct facts *f, unsigned k, char *name, size_t len)
 {
 	f->class = CLASS_INSTALL;
@@ -117,7 +131,7 @@ static void ask_package(struct facts *f, unsigned k, char *name, size_t len)
 static struct facts *questions(unsigned n)
 {
 	static void (*const asks[])(struct facts *, unsigned, char *,
-	                            size_t) = {ask_path, ask_address, ask_package};
+	                            size_t) = {ask_path, ask_address, ask_name, ask_package};
 	struct facts *f = calloc(QUESTIONS, sizeof *f);
 
 	for (unsigned i = 0; f && i < QUESTIONS; i++) {
@@ -125,7 +139,7 @@ static struct facts *questions(unsigned n)
 
 		f[i].by.path = "/usr/bin/node";
 		f[i].under_known = true;
-		asks[i % 3](&f[i], i * 7919u % (2 * n), name, sizeof name);
+		asks[i % KINDS](&f[i], i * 7919u % (2 * n), name, sizeof name);
 		f[i].object = strdup(name);
 	}
 	return f;
@@ -133,25 +147,29 @@ static struct facts *questions(unsigned n)
 
 static void measure_decisions(const char *name, unsigned n)
 {
-	static const char *const kinds[] = {"path", "address", "package"};
+	static const char *const kinds[KINDS] = {"path", "address", "name", "package"};
 	struct policy *p = load();
 	struct facts *f = questions(n);
 	double times[ROUNDS];
 	struct verdict v;
 
-	for (unsigned kind = 0; f && kind < 3; kind++) {
+	for (unsigned kind = 0; f && kind < KINDS; kind++) {
 		for (unsigned r = 0; r < ROUNDS; r++) {
 			double start = now_us();
 			unsigned done = 0;
 
-			for (unsigned i = kind; i < QUESTIONS; i += 3, done++)
+			for (unsigned i = kind; i < QUESTIONS; i += KINDS, done++)
 				policy_decide(p, &f[i], &v);
 			times[r] = (now_us() - start) * 1000 / done;
 		}
 		printf("policy_decide_%s_%s\t%.0f\tns\n", kinds[kind], name, median(times, ROUNDS));
 	}
-	for (unsigned i = 0; f && i < QUESTIONS; i++)
+	for (unsigned i = 0; f && i < QUESTIONS; i++) {
+		if (f[i].addr.hosts)
+			free((void *)(size_t)f[i].addr.hosts[0]);
+		free((void *)(size_t)f[i].addr.hosts);
 		free((void *)(size_t)f[i].object);
+	}
 	free(f);
 	policy_free(p);
 }
@@ -170,20 +188,25 @@ static void measure_load(const char *name)
 	printf("policy_load_%s\t%.0f\tus\n", name, median(times, LOADS));
 }
 
-static void measure(const char *name, unsigned n)
+static void write_text(struct buf *b, unsigned n)
 {
-	auto_buf b = BUF_INIT;
-
-	write_policy(&b, n);
-	text = buf_text(&b);
-	text_len = b.len_bytes;
-	measure_load(name);
-	measure_decisions(name, n);
+	write_policy(b, n);
+	text = buf_text(b);
+	text_len = b->len_bytes;
 }
 
 int main(void)
 {
-	measure("10_rules", 3);
-	measure("30000_rules", MANY);
+	auto_buf few = BUF_INIT;
+	auto_buf some = BUF_INIT;
+	auto_buf many = BUF_INIT;
+
+	write_text(&few, 10 / KINDS);
+	measure_load("10_rules");
+	measure_decisions("10_rules", 10 / KINDS);
+	write_text(&some, MANY / KINDS);
+	measure_load("10000_rules");
+	write_text(&many, MANY);
+	measure_decisions("10000_of_each", MANY);
 	return 0;
 }
