@@ -105,17 +105,19 @@ static char *nearest(const struct folders *f, const char *from, const char *cons
 {
 	auto_free char *at = strdup(from);
 
-	while (at && at[1]) {
+	if (!at)
+		return NULL;
+	while (at[1]) {
 		char *slash;
 
 		if (is_home(f, at))
 			return NULL;
 		if (may_be(f, at, true) && ours(at) && has_mark(at, marks))
-			return ptr_take(at);
+			break;
 		slash = strrchr(at, '/');
 		slash[slash == at] = '\0';
 	}
-	return NULL;
+	return at[1] ? ptr_take(at) : NULL;
 }
 
 char *project_find(const struct folders *f)
