@@ -434,6 +434,7 @@ dist_extra = \
 	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_files.py \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/attack_self.py \
 	tests/e2e/audit_read.py \
