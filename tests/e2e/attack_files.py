@@ -89,14 +89,16 @@ for path in given["freeze"]:
 
 
 def own_cgroup():
-    """Files by which whoever may write them stops or ends wary with its tree."""
+    """Files by which whoever may write them stops, moves or starves wary."""
+    found = []
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
-        if line.startswith("0::"):
-            folder = pathlib.Path("/sys/fs/cgroup") / line[3:].lstrip("/")
-            return [str(folder / n) for n in ("cgroup.freeze", "cgroup.kill", "cgroup.procs",
-                                              "memory.max", "pids.max")
-                    if (folder / n).exists()]
-    return []
+        _, controllers, path = line.split(":", 2)
+        name = controllers.split(",")[0].rpartition("=")[2]
+        folder = pathlib.Path("/sys/fs/cgroup") / name / path.lstrip("/")
+        found += [str(folder / n) for n in ("cgroup.procs", "cgroup.freeze", "cgroup.kill", "tasks",
+                                            "freezer.state", "memory.max", "pids.max",
+                                            "memory.limit_in_bytes") if (folder / n).exists()]
+    return found
 
 
 def run(store, options, env):
