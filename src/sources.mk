@@ -152,6 +152,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_sql.c \
+	src/cmd/audit_tree.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -217,6 +218,7 @@ libwary_a_SOURCES = \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
+	src/trap/processes.c \
 	src/trap/stack.c \
 	src/trap/tree.c \
 	src/trap/trial.c
@@ -412,6 +414,7 @@ wary_headers = \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
+	src/trap/processes.h \
 	src/trap/stack.h \
 	src/trap/tree.h \
 	src/trap/trial.h

@@ -16,6 +16,8 @@ static const struct audit_command commands[] = {
          "[-f]",
          "decisions, one a line", audit_log},
 	{"show", "SESSION", "what a session did, on one screen", audit_show},
+	{"tree", "[--db FILE] [--json] SESSION", "the processes of a session, as a tree",
+         audit_tree},
 	{"sql", "[--db FILE] [--limit N] [--json] QUERY",
          "reads with SQL: the views are in wary-audit(1)", audit_sql},
 	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",
