@@ -3,6 +3,7 @@ libwarypure_a_SOURCES = \
 	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
+	src/audit/expr.c \
 	src/audit/merkle.c \
 	src/audit/ratchet.c \
 	src/audit/record.c \
@@ -270,6 +271,7 @@ wary_headers = \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
+	src/audit/expr.h \
 	src/audit/folder.h \
 	src/audit/head.h \
 	src/audit/intern.h \

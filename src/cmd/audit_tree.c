@@ -183,6 +183,13 @@ static void put_lines(struct buf *out, struct tree *t, const struct node *n)
 		buf_str(out, n->next ? "├─ " : "└─ ");
 }
 
+static const char *shown(struct buf *b)
+{
+	const char *text = buf_text(b);
+
+	return text ? text : "?";
+}
+
 static void print_node(struct tree *t, const struct node *n)
 {
 	auto_buf line = BUF_INIT;
@@ -197,8 +204,7 @@ static void print_node(struct tree *t, const struct node *n)
 		text_printable(&line, n->command, strlen(n->command), COMMAND_CHARS);
 	else
 		buf_str(&line, "(forked)");
-	printf("%7u  %-7s  %8s  %s\n", n->pid, buf_text(&end) ? end.data : "?",
-	       buf_text(&took) ? took.data : "", buf_text(&line) ? line.data : "");
+	printf("%7u  %-7s  %8s  %s\n", n->pid, shown(&end), shown(&took), shown(&line));
 }
 
 static void print_json(struct tree *t, const struct node *n)
