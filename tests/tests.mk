@@ -196,7 +196,32 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_bits \
+	tests/fault/audit_fail \
+	tests/fault/audit_faults \
+	tests/fault/audit_kill \
+	tests/fault/audit_power \
 	tests/fault/policy_memory
+tests_fault_audit_bits_SOURCES = tests/fault/audit_bits.c
+tests_fault_audit_bits_LDADD = $(unit_libs)
+tests_fault_audit_bits_CFLAGS = $(fault_cflags)
+tests_fault_audit_bits_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_fail_SOURCES = tests/fault/audit_fail.c
+tests_fault_audit_fail_LDADD = $(unit_libs)
+tests_fault_audit_fail_CFLAGS = $(fault_cflags)
+tests_fault_audit_fail_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
+tests_fault_audit_power_LDADD = $(unit_libs)
+tests_fault_audit_power_CFLAGS = $(fault_cflags)
+tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -259,6 +284,7 @@ tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
 	tests/e2e/exec \
+	tests/e2e/killed_work \
 	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
@@ -275,6 +301,10 @@ tests_e2e_exec_SOURCES = tests/e2e/exec.c
 tests_e2e_exec_LDADD = $(caller_libs)
 tests_e2e_exec_CFLAGS = $(e2e_cflags)
 tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
+tests_e2e_killed_work_SOURCES = tests/e2e/killed_work.c
+tests_e2e_killed_work_LDADD = $(caller_libs)
+tests_e2e_killed_work_CFLAGS = $(e2e_cflags)
+tests_e2e_killed_work_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
 tests_e2e_same_attr_LDADD = $(caller_libs)
 tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
@@ -396,15 +426,19 @@ dist_extra = \
 	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
+	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_postinstall.sh \
+	tests/e2e/audit_read.py \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
+	tests/e2e/killed_record.py \
 	tests/e2e/names.py \
+	tests/e2e/own_bind.py \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
@@ -424,6 +458,8 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_stores.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \

@@ -548,6 +548,8 @@ void program_identity(const struct supervisor *sup, const struct program *p,
 		out->argc = before->program.argc;
 		out->fixed = out->fixed && before->program.fixed;
 	}
+	out->nameable = out->fixed && !policy_may_write(sup->policy, out->path) &&
+	                (!out->script || !policy_may_write(sup->policy, out->script));
 }
 
 /* ---- at the exec stop ------------------------------------------------- */

@@ -22,7 +22,7 @@
 struct program_file {
 	struct place place;
 	struct image image;
-	bool fixed;                  /* the tree can neither write nor replace it */
+	bool fixed;  /* the tree can neither write nor replace it */
 	bool hashed; /* sha256 is of its bytes, where rules ask for it */
 	uint8_t sha256[32];
 	bool kept;                   /* known from an earlier exec */

@@ -113,8 +113,7 @@ static bool add_choice(struct rule_choices *out, const struct facts *f, const ch
 
 int rule_choices_make(const struct facts *f, struct rule_choices *out)
 {
-	/* Law 21: no allow for a program that the tree may write. */
-	bool by = f->by.fixed && f->by.path;
+	bool by = f->by.nameable && f->by.path;
 	char *folder = is_path_class(f->class) ? folder_of(f->object) : NULL;
 	bool ok = true;
 

@@ -44,6 +44,10 @@ const char *store_path(const struct store *s);
 /** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
 int store_code(int rc);
 
+/** store_explain: a sentence for people on why it cannot be used; free(3);
+ * NULL without memory. */
+char *store_explain(const struct store *s, int err);
+
 /** store_why: what SQLite said last, for people; valid until the next call. */
 const char *store_why(const struct store *s);
 
@@ -75,8 +79,10 @@ must_check int store_put_session(struct store *s, const struct rows_opening *row
 must_check int store_signer_find(struct store *s, const uint8_t *public_key, uint64_t *id);
 /** store_session_next: an id that no session has had. */
 must_check int store_session_next(struct store *s, uint64_t *id);
-/** store_session_named: whether a session has this name. */
-must_check int store_session_named(struct store *s, const char *name, bool *yes);
+/** store_session_name: the name for a new session: the shortest beginning of
+ * its uuid, of 4 digits at least, that no other has. */
+must_check int store_session_name(struct store *s, const uint8_t *uuid,
+                                  char name[2 * ROWS_UUID_BYTES + 1]);
 
 /* What a store knows of a session that is to be continued. */
 struct store_session {

@@ -65,6 +65,9 @@ struct facts_program {
 	const char *script;      /* canonical path of the #! script, or NULL */
 	bool fixed;              /* the tree can write or replace neither image nor
 	                          script nor interpreter nor the way to them */
+	bool nameable;           /* fixed, and no rule would let the tree write it: an
+	                          * allow may be written for it (law 21), which the
+	                          * checker judges by rules alone */
 	const uint8_t *sha256;   /* 32 bytes, or NULL where not taken */
 	const char *const *argv; /* argv[0] is the program or script itself */
 	size_t argc;

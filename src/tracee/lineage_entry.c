@@ -100,6 +100,7 @@ static void fill_program(struct layout *l, struct facts_program *to,
 	to->argc = argc;
 	to->argv_whole = from->argv_whole && argc == from->argc;
 	to->fixed = from->fixed;
+	to->nameable = from->nameable;
 	to->path = place_text(l, from->path);
 	to->script = place_text(l, from->script);
 }

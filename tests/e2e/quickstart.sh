@@ -6,6 +6,7 @@ unset WARY_DB
 export npm_config_registry="$NPM_REGISTRY"
 "$SRC/examples/quickstart" >out 2>&1
 check_is "exit status" $? 0
+# shellcheck disable=SC2317  # check calls it
 said() { grep -q -e "$1" out; }
 check "a package with dependencies is installed" said '^added [0-9]* packages'
 check_is "no package is refused" "$(grep -c 'npm ERR\|npm error' out)" 0

@@ -378,7 +378,10 @@ def readable_copy(target, user):
     for name in names:
         builds[name] = target / "build" / name
         builds[name].mkdir(parents=True)
-        shutil.copy2(TOP / "build" / name / "wary", builds[name] / "wary")
+        # config.status: by which wary knows that it runs from a build tree.
+        for file in ("wary", "config.status"):
+            shutil.copy2(TOP / "build" / name / file, builds[name] / file)
+        (builds[name] / "policy").symlink_to(src / "policy")
         for folder in ("e2e", "race", "fault", "lib", "bench"):
             source = TOP / "build" / name / "tests" / folder
             if source.exists():

@@ -43,7 +43,7 @@ static struct facts reading(const char *object)
 	return (struct facts){
 		.class = CLASS_READ,
 		.object = object,
-		.by = {.path = "/usr/bin/cat", .fixed = true},
+		.by = {.path = "/usr/bin/cat", .fixed = true, .nameable = true},
 		.under_known = true,
 	};
 }
