@@ -293,6 +293,8 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/attack_self \
+	tests/e2e/attack_starve \
 	tests/e2e/exec \
 	tests/e2e/killed_work \
 	tests/e2e/same_attr \
@@ -307,6 +309,14 @@ e2e_programs = \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
+tests_e2e_attack_self_SOURCES = tests/e2e/attack_self.c
+tests_e2e_attack_self_LDADD = $(caller_libs)
+tests_e2e_attack_self_CFLAGS = $(e2e_cflags)
+tests_e2e_attack_self_LDFLAGS = $(e2e_ldflags)
+tests_e2e_attack_starve_SOURCES = tests/e2e/attack_starve.c
+tests_e2e_attack_starve_LDADD = $(caller_libs)
+tests_e2e_attack_starve_CFLAGS = $(e2e_cflags)
+tests_e2e_attack_starve_LDFLAGS = $(e2e_ldflags)
 tests_e2e_exec_SOURCES = tests/e2e/exec.c
 tests_e2e_exec_LDADD = $(caller_libs)
 tests_e2e_exec_CFLAGS = $(e2e_cflags)
@@ -436,9 +446,13 @@ dist_extra = \
 	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
+	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_files.py \
 	tests/e2e/attack_postinstall.sh \
+	tests/e2e/attack_self.py \
+	tests/e2e/attack_starve.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
 	tests/e2e/audit_tree.py \
@@ -449,6 +463,7 @@ dist_extra = \
 	tests/e2e/killed.py \
 	tests/e2e/killed_record.py \
 	tests/e2e/names.py \
+	tests/e2e/own_bind.py \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \

@@ -217,6 +217,7 @@ static int start_tree(struct session *s)
 		err = environment_make(s->policy, environ, has_name_servers(s), &s->envp);
 	if (err)
 		return failed("the command's environment cannot be made", err_text(err));
+	heap_lend();
 	if (ask_start(&s->sup.ask) != 0)
 		return failed("no process can be started", strerrordesc_np(errno));
 	s->launch_config = (struct launch_config){
@@ -228,6 +229,7 @@ static int start_tree(struct session *s)
 	};
 	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
 		goto refused;
+	heap_resume();
 	err = hide_self();
 	if (err)
 		return err;
