@@ -316,6 +316,17 @@ static void fetch_twice(struct request *r)
 }
 #endif
 
+#ifdef WARY_PLANT_WRITE_LATE
+/* Likewise: the caller may be another program by the time of the effect. */
+static void be_late(struct request *r)
+{
+	if (strcmp(r->call->row->name, "readlink") != 0 || block_begin(r, true) != 0)
+		return;
+	usleep((useconds_t)(10000 + r->call->id % 8 * 5000));
+	worker_block_end(r->worker);
+}
+#endif
+
 static void act(struct request *r, const struct judgement *j, bool effect)
 {
 	struct audit_event e;
@@ -332,6 +343,9 @@ static void act(struct request *r, const struct judgement *j, bool effect)
 #ifdef WARY_PLANT_FETCH_TWICE
 	if (effect)
 		fetch_twice(r);
+#endif
+#ifdef WARY_PLANT_WRITE_LATE
+	be_late(r);
 #endif
 	if (effect)
 		families[r->call->row->family]->act(r, receipt);
@@ -385,6 +399,9 @@ static bool handle_call(struct request *r)
 	if (err == -ERR_GONE)
 		return false; /* nobody is left to be answered; nothing was done */
 	if (err == 0 && r->facts_n == 0) {
+#ifdef WARY_PLANT_FETCH_TWICE
+		fetch_twice(r);
+#endif
 		families[r->call->row->family]->act(r, NULL);
 		answer(r, NULL);
 		return false;

@@ -4,6 +4,7 @@ unit_programs = \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
+	tests/unit/audit_expr \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
@@ -55,6 +56,10 @@ tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
 tests_unit_audit_chain_LDADD = $(unit_libs)
 tests_unit_audit_chain_CFLAGS = $(unit_cflags)
 tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
+tests_unit_audit_expr_LDADD = $(unit_libs)
+tests_unit_audit_expr_CFLAGS = $(unit_cflags)
+tests_unit_audit_expr_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
 tests_unit_audit_record_LDADD = $(unit_libs)
 tests_unit_audit_record_CFLAGS = $(unit_cflags)
@@ -196,7 +201,32 @@ tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
 fault_programs = \
+	tests/fault/audit_bits \
+	tests/fault/audit_fail \
+	tests/fault/audit_faults \
+	tests/fault/audit_kill \
+	tests/fault/audit_power \
 	tests/fault/policy_memory
+tests_fault_audit_bits_SOURCES = tests/fault/audit_bits.c
+tests_fault_audit_bits_LDADD = $(unit_libs)
+tests_fault_audit_bits_CFLAGS = $(fault_cflags)
+tests_fault_audit_bits_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_fail_SOURCES = tests/fault/audit_fail.c
+tests_fault_audit_fail_LDADD = $(unit_libs)
+tests_fault_audit_fail_CFLAGS = $(fault_cflags)
+tests_fault_audit_fail_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_faults_SOURCES = tests/fault/audit_faults.c
+tests_fault_audit_faults_LDADD = $(unit_libs)
+tests_fault_audit_faults_CFLAGS = $(fault_cflags)
+tests_fault_audit_faults_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_kill_SOURCES = tests/fault/audit_kill.c
+tests_fault_audit_kill_LDADD = $(unit_libs)
+tests_fault_audit_kill_CFLAGS = $(fault_cflags)
+tests_fault_audit_kill_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
+tests_fault_audit_power_LDADD = $(unit_libs)
+tests_fault_audit_power_CFLAGS = $(fault_cflags)
+tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -205,6 +235,7 @@ fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
+	tests/fuzz/expr \
 	tests/fuzz/image \
 	tests/fuzz/journal \
 	tests/fuzz/package_args \
@@ -225,6 +256,10 @@ tests_fuzz_dns_SOURCES = tests/fuzz/dns.c tests/fuzz/drive.c
 tests_fuzz_dns_LDADD = $(fuzz_libs)
 tests_fuzz_dns_CFLAGS = $(fuzz_cflags)
 tests_fuzz_dns_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_expr_SOURCES = tests/fuzz/expr.c tests/fuzz/drive.c
+tests_fuzz_expr_LDADD = $(fuzz_libs)
+tests_fuzz_expr_CFLAGS = $(fuzz_cflags)
+tests_fuzz_expr_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
@@ -258,7 +293,10 @@ tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
 tests_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 e2e_programs = \
+	tests/e2e/attack_self \
+	tests/e2e/attack_starve \
 	tests/e2e/exec \
+	tests/e2e/killed_work \
 	tests/e2e/same_attr \
 	tests/e2e/same_inet \
 	tests/e2e/same_messages \
@@ -271,10 +309,22 @@ e2e_programs = \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
 	tests/e2e/secrets
+tests_e2e_attack_self_SOURCES = tests/e2e/attack_self.c
+tests_e2e_attack_self_LDADD = $(caller_libs)
+tests_e2e_attack_self_CFLAGS = $(e2e_cflags)
+tests_e2e_attack_self_LDFLAGS = $(e2e_ldflags)
+tests_e2e_attack_starve_SOURCES = tests/e2e/attack_starve.c
+tests_e2e_attack_starve_LDADD = $(caller_libs)
+tests_e2e_attack_starve_CFLAGS = $(e2e_cflags)
+tests_e2e_attack_starve_LDFLAGS = $(e2e_ldflags)
 tests_e2e_exec_SOURCES = tests/e2e/exec.c
 tests_e2e_exec_LDADD = $(caller_libs)
 tests_e2e_exec_CFLAGS = $(e2e_cflags)
 tests_e2e_exec_LDFLAGS = $(e2e_ldflags)
+tests_e2e_killed_work_SOURCES = tests/e2e/killed_work.c
+tests_e2e_killed_work_LDADD = $(caller_libs)
+tests_e2e_killed_work_CFLAGS = $(e2e_cflags)
+tests_e2e_killed_work_LDFLAGS = $(e2e_ldflags)
 tests_e2e_same_attr_SOURCES = tests/e2e/same_attr.c
 tests_e2e_same_attr_LDADD = $(caller_libs)
 tests_e2e_same_attr_CFLAGS = $(e2e_cflags)
@@ -396,15 +446,24 @@ dist_extra = \
 	tests/bench/run \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
+	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_terminal.py \
+	tests/e2e/attack_files.py \
 	tests/e2e/attack_postinstall.sh \
+	tests/e2e/attack_self.py \
+	tests/e2e/attack_starve.py \
+	tests/e2e/audit_query.py \
+	tests/e2e/audit_read.py \
+	tests/e2e/audit_tree.py \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
+	tests/e2e/killed_record.py \
 	tests/e2e/names.py \
+	tests/e2e/own_bind.py \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
@@ -424,6 +483,8 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_stores.py \
+	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
@@ -435,6 +496,9 @@ dist_extra = \
 	tests/fuzz/corpus/config/pip \
 	tests/fuzz/corpus/dns/answer \
 	tests/fuzz/corpus/dns/query \
+	tests/fuzz/corpus/expr/connect \
+	tests/fuzz/corpus/expr/open \
+	tests/fuzz/corpus/expr/quotes \
 	tests/fuzz/corpus/image/elf-32 \
 	tests/fuzz/corpus/image/elf-interp \
 	tests/fuzz/corpus/image/elf-loader \
@@ -554,5 +618,6 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
+	man/wary-audit.1 \
 	man/wary-policy.5 \
 	man/wary.1

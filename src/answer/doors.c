@@ -43,7 +43,6 @@ static bool is_setting(const char *name)
 /* What cannot be told by a name, since such a file system can be anywhere. */
 static bool is_inside(const struct place *p)
 {
-	const char *last = strrchr(p->canon, '/');
 	struct statfs fs;
 
 	if (major(p->st.st_dev) != 0)
@@ -56,8 +55,11 @@ static bool is_inside(const struct place *p)
 	case SECURITYFS_MAGIC:
 	case BINFMTFS_MAGIC:
 		return true;
+	/* wary may be in the group: who can freeze it, move it or take its
+	 * memory stops it. */
 	case CGROUP_SUPER_MAGIC:
-		return last && strcmp(last, "/release_agent") == 0;
+	case CGROUP2_SUPER_MAGIC:
+		return true;
 	default:
 		return false;
 	}

@@ -118,23 +118,13 @@ static void settle_any(const struct sock *s, struct addr *a)
 		addr_local_any(a, &local, len);
 }
 
-/* What binding gives this session alone: a port that only this host reaches, or
- * one that nobody knows yet.  (A first send or connect takes such a port by
- * itself; listening on it is a question of its own.) */
-static bool binds_own(const struct facts_addr *f)
-{
-	return addr_is_loopback(f) || (addr_is_any(f) && f->port == 0);
-}
-
 static void know_inet(struct request *r, const struct sock *s, struct addr *a,
                       enum policy_class class)
 {
 	struct facts_addr *f = &a->facts;
 
-	if (class == CLASS_BIND) {
-		f->own = binds_own(f);
-		return;
-	}
+	if (class == CLASS_BIND)
+		return; /* which addresses are own then is the policy's to say */
 	settle_any(s, a);
 	f->local = addr_is_loopback(f) || local_is(f);
 	f->own = f->local && f->proto != PROTO_ANY && own_inet(r->sup->own, f) == OWN_SELF;

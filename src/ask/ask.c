@@ -94,7 +94,7 @@ int ask_start(struct ask **out)
 
 bool ask_frozen(const struct ask *a)
 {
-	return atomic_load(a->asker.frozen);
+	return a->asker.shared && atomic_load(&a->asker.shared->frozen);
 }
 
 bool ask_is_terminal(const struct ask *a)
@@ -265,6 +265,7 @@ static void read_asker(struct ask *a)
 
 	if (asker_reply_read(&a->asker, &r) != 0) {
 		asker_leave(&a->asker);
+		asker_mend(&a->asker, a->guardian_pid);
 		return;
 	}
 	p = find(a, r.id);

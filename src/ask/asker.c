@@ -28,7 +28,7 @@ struct self {
 	int events_fd;    /* epoll: a message has come, or wary is gone */
 	int wary_fd;      /* pidfd: others may hold the socket's other end */
 	pid_t wary_group; /* the group that wary and COMMAND were started in */
-	_Atomic bool *frozen;
+	struct asker_shared *shared;
 	bool told; /* that a question waits in the background */
 };
 
@@ -64,28 +64,46 @@ static bool wait_for_foreground(struct self *s, const struct card *c, enum dialo
 	}
 }
 
+/* From here on wary can give the terminal back, whatever happens to this
+ * process. */
+static int take_terminal(struct self *s)
+{
+	struct asker_shared *shared = s->shared;
+	int err;
+
+	shared->term = (struct term){.fd = s->tty_fd};
+	shared->saved_group = term_group(s->tty_fd);
+	if (shared->saved_group < 0 || tcgetattr(s->tty_fd, &shared->saved) != 0)
+		return -ERR_SYS;
+	atomic_store(&shared->taken, true);
+	err = term_take(&shared->term, s->tty_fd, s->events_fd);
+	if (err)
+		atomic_store(&shared->taken, false);
+	return err;
+}
+
 static void show(struct self *s, const struct card *c, struct dialog_result *out)
 {
 	struct freeze *freeze = NULL;
-	struct term t;
 
 	*out = (struct dialog_result){.answer = DIALOG_LOST};
 	if (!wait_for_foreground(s, c, &out->answer))
 		return;
-	atomic_store(s->frozen, true);
+	atomic_store(&s->shared->frozen, true);
 	if (freeze_begin(c->guardian_pid, term_group(s->tty_fd), &freeze) != 0) {
 		/* With the tree running the box could be painted over. */
 		log_error("no question can be shown: the supervised processes do not stop");
 		out->answer = DIALOG_NO;
-	} else if (term_take(&t, s->tty_fd, s->events_fd) == 0) {
-		dialog_run(&t, c, out);
-		term_give_back(&t);
+	} else if (take_terminal(s) == 0) {
+		dialog_run(&s->shared->term, c, out);
+		term_give_back(&s->shared->term);
+		atomic_store(&s->shared->taken, false);
 	}
 	if (out->answer == DIALOG_STOP)
 		freeze_kill(freeze);
 	else
 		freeze_end(freeze);
-	atomic_store(s->frozen, false);
+	atomic_store(&s->shared->frozen, false);
 }
 
 static void handle_card(struct self *s, const unsigned char *bytes, size_t len_bytes)
@@ -225,12 +243,12 @@ int asker_start(struct asker *out)
 	auto_fd theirs = -1;
 	pid_t wary = getpid();
 	int ends[2];
-	void *page = mmap(NULL, sizeof(_Atomic bool), PROT_READ | PROT_WRITE,
+	void *page = mmap(NULL, sizeof(struct asker_shared), PROT_READ | PROT_WRITE,
 	                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
 		return -ERR_NOMEM;
-	*out = (struct asker){.socket_fd = -1, .frozen = page};
+	*out = (struct asker){.socket_fd = -1, .shared = page};
 	tty_fd = above_stdio(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
 	if (tty_fd < 0)
 		return 0;
@@ -242,7 +260,7 @@ int asker_start(struct asker *out)
 		return -ERR_SYS;
 	s.socket_fd = theirs;
 	s.tty_fd = tty_fd;
-	s.frozen = out->frozen;
+	s.shared = out->shared;
 	out->pid = fork();
 	if (out->pid < 0)
 		return -ERR_SYS;
@@ -293,15 +311,44 @@ void asker_leave(struct asker *a)
 	fd_drop(&a->socket_fd);
 }
 
-void asker_stop(struct asker *a)
+static void wait_for_end(struct asker *a)
 {
 	pid_t got;
 
-	asker_leave(a);
 	if (a->pid <= 0)
 		return;
 	do
 		got = waitpid(a->pid, NULL, 0);
 	while (got < 0 && errno == EINTR);
 	a->pid = 0;
+}
+
+void asker_mend(struct asker *a, pid_t guardian)
+{
+	struct asker_shared *shared = a->shared;
+	auto_fd tty_fd = -1;
+
+	wait_for_end(a);
+	if (!atomic_load(&shared->frozen))
+		return;
+	tty_fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (tty_fd >= 0 && atomic_load(&shared->taken)) {
+		struct term t = shared->term;
+
+		t.fd = tty_fd;
+		t.saved = shared->saved;
+		t.saved_group = shared->saved_group;
+		term_give_back(&t);
+	}
+	freeze_undo(guardian);
+	atomic_store(&shared->taken, false);
+	atomic_store(&shared->frozen, false);
+	log_error("the process that asks was killed: the question counts as a no, and no other "
+	          "can be asked on this terminal");
+}
+
+void asker_stop(struct asker *a)
+{
+	asker_leave(a);
+	wait_for_end(a);
 }

@@ -9,12 +9,14 @@
 #define WARY_ASK_ASKER_H
 
 #include "ask/dialog.h"
+#include "ask/term.h"
 #include "base/err.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <termios.h>
 
 enum asker_message { ASKER_CARD = 'c', ASKER_WITHDRAW = 'w' };
 
@@ -25,10 +27,19 @@ struct asker_reply {
 	uint32_t choice;
 };
 
+/* What asker and wary share: enough to undo what it did, should it be killed. */
+struct asker_shared {
+	_Atomic bool frozen; /* the tree stands still */
+	_Atomic bool taken;  /* the terminal is as a question needs it */
+	struct termios saved;
+	pid_t saved_group;
+	struct term term;
+};
+
 struct asker {
 	pid_t pid;
-	int socket_fd;        /* owned; -1: there is no terminal */
-	_Atomic bool *frozen; /* shared with all processes forked later */
+	int socket_fd; /* owned; -1: there is no terminal */
+	struct asker_shared *shared;
 };
 
 /** asker_start: forks it, where there is a terminal (/dev/tty).
@@ -48,6 +59,13 @@ must_check int asker_reply_read(const struct asker *a, struct asker_reply *out);
 
 /** asker_leave: nothing can be asked there any more: it ends by itself. */
 void asker_leave(struct asker *a);
+
+/** asker_mend: its socket has ended without a word, so that it was killed: waits
+ * for it, gives the terminal back and lets the tree go on, where it had not.
+ * Everything of the tree that stands still goes on, jobs too that a person had
+ * stopped before.
+ * Call in a thread that blocks SIGTTOU and is outside the boundary. */
+void asker_mend(struct asker *a, pid_t guardian);
 
 /** asker_stop: ends it and waits. */
 void asker_stop(struct asker *a);

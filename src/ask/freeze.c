@@ -339,6 +339,20 @@ void freeze_kill(struct freeze *f)
 	leave(f, SIGKILL);
 }
 
+void freeze_undo(pid_t guardian)
+{
+	struct snapshot now = {0};
+
+	if (snapshot_take(&now, guardian) == 0 && now.n) {
+		qsort(now.each, now.n, sizeof *now.each, by_depth);
+		for (size_t i = now.n; i--;)
+			/* One that waits for wary has its stop still before it. */
+			if (now.each[i].depth != 0 && !is_over(&now.each[i]))
+				signal_process(&now.each[i], SIGCONT);
+	}
+	free(now.each);
+}
+
 bool freeze_tree_has(pid_t guardian, pid_t pid)
 {
 	struct snapshot now = {0};

@@ -29,6 +29,10 @@ must_check int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **ou
 /** freeze_end: continues them and frees. NULL is fine. */
 void freeze_end(struct freeze *f);
 
+/** freeze_undo: continues every descendant of @guardian that stands still, where
+ * whoever stopped them was killed. */
+void freeze_undo(pid_t guardian);
+
 /** freeze_kill: ends them where they stand, before any of them runs on; the
  * bystanders go on. Frees. NULL is fine. */
 void freeze_kill(struct freeze *f);

@@ -149,10 +149,9 @@ static int entry_carry(struct batch *b, uint64_t index, const struct journal_ent
 		w->home = index;
 		return 0;
 	}
-	/* The writer's own copy of what has had its outcome meanwhile; or, in
-	 * recovery, the only copy that is left. */
+	/* In recovery it may be the only copy that is left. */
 	if (!b->who.recovered)
-		return 0;
+		return -ERR_FORMAT;
 	return wait_for_outcome(b, index, intent, e->head.slot, e->body + sizeof intent,
 	                        e->head.len_bytes - sizeof intent);
 }
@@ -188,6 +187,13 @@ static int entry_note(struct batch *b, uint64_t index, const struct journal_entr
 	return batch_put_event(b, &r, r.head.mono_ns, true, r.head.result);
 }
 
+static int entry_opening(struct batch *b, uint64_t index, const struct journal_entry *e)
+{
+	(void)b;
+	(void)e;
+	return index ? -ERR_FORMAT : 0; /* its row was made when it was written */
+}
+
 static int entry_end(struct batch *b, uint64_t index, const struct journal_entry *e)
 {
 	(void)b;
@@ -200,11 +206,11 @@ int batch_entry(struct batch *b, uint64_t index, const struct journal_entry *e)
 	static int (*const by_type[])(struct batch *, uint64_t, const struct journal_entry *) = {
 		[RECORD_INTENT] = entry_intent, [RECORD_OUTCOME] = entry_outcome,
 		[RECORD_NOTE] = entry_note,     [RECORD_CARRY] = entry_carry,
-		[RECORD_END] = entry_end,
+		[RECORD_END] = entry_end,       [RECORD_OPENING] = entry_opening,
 	};
 	int err;
 
-	if (e->head.type < RECORD_INTENT || e->head.type > RECORD_END ||
+	if (e->head.type < RECORD_INTENT || e->head.type >= RECORD_TYPES ||
 	    e->head.slot >= BATCH_SLOTS)
 		return -ERR_FORMAT;
 	err = by_type[e->head.type](b, index, e);
@@ -228,9 +234,18 @@ uint64_t batch_orphans(const struct batch *b)
 	return b->orphans;
 }
 
+bool batch_unknown_fits(const struct batch *b)
+{
+	uint64_t rows = b->point.range[ROWS_EVENTS].count;
+
+	for (unsigned i = 0; i < b->slots; i++)
+		rows += b->waiting[i].used;
+	return rows < BATCH_EVENTS_MAX;
+}
+
 int batch_unknown(struct batch *b)
 {
-	for (unsigned i = 0; i < b->slots && !batch_full(b); i++) {
+	for (unsigned i = 0; i < b->slots; i++) {
 		struct batch_waiting *w = &b->waiting[i];
 		struct record r;
 		int err;
@@ -370,21 +385,25 @@ void batch_rollback(struct batch *b)
 	store_rollback(b->store);
 }
 
-uint64_t batch_waiting_oldest(const struct batch *b, uint16_t *slot)
+uint64_t batch_waiting_oldest(const struct batch *b, uint64_t from, uint16_t *slot)
 {
 	uint64_t oldest = UINT64_MAX;
 
 	for (unsigned i = 0; i < b->slots; i++) {
-		if (b->waiting[i].used && b->waiting[i].home < oldest) {
-			oldest = b->waiting[i].home;
+		uint64_t home = b->waiting[i].home;
+
+		if (b->waiting[i].used && home >= from && home < oldest) {
+			oldest = home;
 			*slot = (uint16_t)i;
 		}
 	}
 	return oldest;
 }
 
-const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes)
+const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes,
+                                  uint64_t *intent)
 {
+	*intent = b->waiting[slot].intent;
 	*len_bytes = b->waiting[slot].len_bytes;
 	return b->waiting[slot].carry;
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #define BATCH_EVENTS_MAX 4096
-#define BATCH_SLOTS 4096 /* as JOURNAL_SLOTS */
+#define BATCH_SLOTS 4095 /* as JOURNAL_SLOTS */
 
 struct batch;
 
@@ -64,8 +64,14 @@ must_check int batch_event(struct batch *b, const struct record *r, int64_t resu
  * is -ERR_FORMAT. */
 uint64_t batch_orphans(const struct batch *b);
 
+/** batch_unknown_fits: whether this batch has room for a row of each intent
+ * that still waits, and one more.  An empty batch has.  They never go into two
+ * batches: were wary killed in between, the next recovery would take those of
+ * the first for waiting again. */
+bool batch_unknown_fits(const struct batch *b);
+
 /** batch_unknown: makes rows with an unknown result of the intents that still
- * wait, as many as this batch takes; for the end of a session. */
+ * wait; for the end of a session, where they fit. */
 must_check int batch_unknown(struct batch *b);
 
 /** batch_opening: puts the session's first record into this batch. */
@@ -79,13 +85,15 @@ must_check int batch_close(struct batch *b, struct rows_closing *c);
 must_check int batch_commit(struct batch *b);
 void batch_rollback(struct batch *b);
 
-/** batch_waiting_oldest: the lowest index at which a waiting intent lies in
- * the journal, or UINT64_MAX.
+/** batch_waiting_oldest: the lowest index, from @from on, at which a waiting
+ * intent lies in the journal, or UINT64_MAX.
  * @slot: set to its slot. */
-uint64_t batch_waiting_oldest(const struct batch *b, uint16_t *slot);
+uint64_t batch_waiting_oldest(const struct batch *b, uint64_t from, uint16_t *slot);
 /** batch_waiting_body: the body of a CARRY entry for the intent that waits in
- * a slot; valid until its outcome. */
-const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes);
+ * a slot; valid until its outcome.
+ * @intent: set to the index that the intent had first. */
+const uint8_t *batch_waiting_body(const struct batch *b, uint16_t slot, size_t *len_bytes,
+                                  uint64_t *intent);
 /** batch_waiting_moved: the intent now lies at @index too. */
 void batch_waiting_moved(struct batch *b, uint16_t slot, uint64_t index);
 

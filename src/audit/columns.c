@@ -88,8 +88,11 @@ struct rows_text columns_text(struct columns *c)
 		t.bytes = (const char *)sqlite3_column_text(c->stmt, c->at);
 	else if (type == SQLITE_BLOB)
 		t.bytes = sqlite3_column_blob(c->stmt, c->at);
-	t.len_bytes = (size_t)sqlite3_column_bytes(c->stmt, c->at);
+	/* Of a value of another type SQLite would make text to measure it. */
+	if (t.bytes)
+		t.len_bytes = (size_t)sqlite3_column_bytes(c->stmt, c->at);
 	c->at++;
+	/* An empty text has no bytes, in memory either. */
 	if (type != (columns_is_text(&t) ? SQLITE_TEXT : SQLITE_BLOB))
 		c->wrong = true;
 	return t;

@@ -40,7 +40,8 @@ struct journal {
 	off_t end_offset;
 	uint16_t free_slots[JOURNAL_SLOTS];
 	unsigned free_slots_n;
-	_Atomic bool waiting; /* somebody waits for room */
+	uint64_t out[JOURNAL_SLOTS]; /* 1 + index of the slot's intent; 0: it has its outcome */
+	_Atomic bool waiting;        /* somebody waits for room */
 	_Atomic bool failed;
 	_Atomic uint64_t next_index;
 	_Atomic uint32_t wake; /* futex: changes when the writer should look */
@@ -267,6 +268,8 @@ static int append_locked(struct journal *j, struct journal_frame *f, uint64_t *i
 
 	if (journal_failed(j))
 		return -ERR_RECORD;
+	if (f->type == RECORD_CARRY && j->out[f->slot] != f->intent + 1)
+		return -ERR_NOTFOUND;
 	if (!fits(j->newest, size)) {
 		if (!next_segment(j, size, f->never_wait))
 			return -ERR_RECORD;
@@ -279,8 +282,12 @@ static int append_locked(struct journal *j, struct journal_frame *f, uint64_t *i
 	}
 	if (!put(j, f, index))
 		return -ERR_RECORD;
-	if (f->type == RECORD_OUTCOME)
+	if (f->type == RECORD_INTENT)
+		j->out[f->slot] = *index + 1;
+	if (f->type == RECORD_OUTCOME) {
+		j->out[f->slot] = 0;
 		j->free_slots[j->free_slots_n++] = f->slot;
+	}
 	return 0;
 }
 
@@ -292,11 +299,13 @@ int journal_append(struct journal *j, struct journal_frame *f, uint64_t *index)
 		return -ERR_BOUND;
 	pthread_mutex_lock(&j->lock);
 	err = append_locked(j, f, index);
-	if (err) {
+	if (err && err != -ERR_NOTFOUND) {
 		atomic_store(&j->failed, true);
 		pthread_cond_broadcast(&j->room);
 	}
 	pthread_mutex_unlock(&j->lock);
+	/* Should the flag be missed, the writer sleeps out its second: only the
+	 * row comes later. */
 	if (atomic_load_explicit(&j->sleeping, memory_order_relaxed) &&
 	    atomic_exchange(&j->sleeping, false))
 		futex_wake(&j->wake);
@@ -372,10 +381,10 @@ static void segment_recycle(struct journal *j, struct segment *s)
 	drop(j, s);
 }
 
-void journal_release(struct journal *j)
+void journal_release(struct journal *j, uint64_t keep)
 {
 	pthread_mutex_lock(&j->lock);
-	while (j->oldest != j->read_segment) {
+	while (j->oldest != j->read_segment && j->oldest->next->first_index <= keep) {
 		struct segment *s = j->oldest;
 
 		j->oldest = s->next;

@@ -11,7 +11,9 @@
  *     the mapping all the same (SIGBUS) fails the journal, not the process.
  *  4. When no segment is left, appending waits for the writer; nothing is
  *     dropped.  The writer itself never waits: it may go past the bound.
- *  5. No system call on the way of an append, but for: a new segment, a
+ *  5. A copy of an intent (CARRY) comes before its outcome, never after: a
+ *     recovery that has lost the original still has intent, outcome in order.
+ *  6. No system call on the way of an append, but for: a new segment, a
  *     writer that sleeps, a full journal.
  */
 #ifndef WARY_AUDIT_JOURNAL_H
@@ -24,7 +26,9 @@
 
 #define JOURNAL_SEGMENTS_MAX 16
 #define JOURNAL_ENTRY_MAX ((size_t)64 << 20)
-#define JOURNAL_SLOTS 4096 /* intents that may wait for their outcome at once */
+/* Intents that may wait for their outcome at once: with the closing event they
+ * go into one batch. */
+#define JOURNAL_SLOTS 4095
 
 struct journal;
 
@@ -37,6 +41,7 @@ struct journal_frame {
 	uint16_t slot;   /* set by the append of an intent, given back by that of its
 	                     outcome; 0 for what has none */
 	bool never_wait; /* only the writer's own */
+	uint64_t intent; /* CARRY: the index of the intent that it is a copy of */
 };
 
 /** journal_create: a new journal, locked and with its first segment.
@@ -48,7 +53,9 @@ must_check int journal_create(const char *folder, const uint8_t *uuid, uint64_t 
                               const uint8_t *seal_key, struct journal **out);
 
 /** journal_append: see above. @index: set to the entry's index.
- * Returns 0 or -ERR_RECORD (the journal has failed), -ERR_BOUND. */
+ * Returns 0 or -ERR_RECORD (the journal has failed), -ERR_BOUND; of a CARRY
+ * -ERR_NOTFOUND where its intent has its outcome in the journal already:
+ * nothing was appended then. */
 must_check int journal_append(struct journal *j, struct journal_frame *f, uint64_t *index);
 
 /** journal_sync: what was appended is on the disk. Returns 0 or -ERR_RECORD. */
@@ -72,12 +79,13 @@ uint64_t journal_unread(const struct journal *j);
 bool journal_pressed(const struct journal *j);
 
 /** journal_read_segment_first: index of the first entry of the segment that
- * is being read: what lies before it is given back by journal_release. */
+ * is being read: what lies before it may be given back by journal_release. */
 uint64_t journal_read_segment_first(const struct journal *j);
 
-/** journal_release: gives back the segments before the one being read. Their
- * entries must be in the store, or carried. */
-void journal_release(struct journal *j);
+/** journal_release: gives back the segments before the one being read, but
+ * none from the one on that has the entry @keep. The entries before that must
+ * be in the store, or carried. */
+void journal_release(struct journal *j, uint64_t keep);
 
 /** journal_sleep: waits for @timeout_ms, or less where a segment has filled or
  * journal_wake was called.

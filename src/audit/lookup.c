@@ -1,6 +1,9 @@
 /* What a writer must know of the store before it appends. */
 #include "audit/bind.h"
 #include "audit/columns.h"
+#include "base/text.h"
+
+#include <string.h>
 
 static int last_checkpoint(struct store *s, struct rows_checkpoint *last)
 {
@@ -71,7 +74,7 @@ int store_session_next(struct store *s, uint64_t *id)
 	return err ? err : one_id(&b, id);
 }
 
-int store_session_named(struct store *s, const char *name, bool *yes)
+static int is_named(struct store *s, const char *name, bool *yes)
 {
 	struct binding b;
 	uint64_t found = 0;
@@ -83,6 +86,25 @@ int store_session_named(struct store *s, const char *name, bool *yes)
 	err = one_id(&b, &found);
 	if (!err)
 		*yes = found != 0;
+	return err;
+}
+
+#define NAME_MIN_DIGITS 4
+
+int store_session_name(struct store *s, const uint8_t *uuid, char name[2 * ROWS_UUID_BYTES + 1])
+{
+	auto_buf hex = BUF_INIT;
+	bool taken = true;
+	int err = 0;
+
+	text_hex(&hex, uuid, ROWS_UUID_BYTES);
+	if (!buf_text(&hex))
+		return -ERR_NOMEM;
+	for (size_t n = NAME_MIN_DIGITS; !err && taken && n <= 2 * ROWS_UUID_BYTES; n++) {
+		memcpy(name, hex.data, n);
+		name[n] = '\0';
+		err = is_named(s, name, &taken);
+	}
 	return err;
 }
 

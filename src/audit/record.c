@@ -155,6 +155,31 @@ void record_encode(const struct record *r, void *out)
 	}
 }
 
+static void put_text(struct buf *out, const struct rows_text *t)
+{
+	invariant(t->len_bytes <= UINT32_MAX);
+	buf_u32(out, (uint32_t)t->len_bytes);
+	buf_add(out, t->bytes, t->len_bytes);
+}
+
+void record_opening_encode(struct buf *out, const struct record_opening *o)
+{
+	const struct rows_text *const texts[] = {&o->argv, &o->cwd,    &o->user,
+	                                         &o->host, &o->kernel, &o->version};
+
+	buf_u64(out, o->opened_us);
+	buf_u64(out, o->mono_us);
+	buf_u32(out, o->uid);
+	buf_u32(out, o->sources_n);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		put_text(out, texts[i]);
+	for (uint32_t i = 0; i < o->sources_n; i++) {
+		put_text(out, &o->source[i].name);
+		put_text(out, &o->source[i].path);
+		put_text(out, &o->source[i].text);
+	}
+}
+
 /* One argument of printable text that no shell would change. */
 static bool is_plain(unsigned code)
 {

@@ -18,6 +18,9 @@ enum record_type {
 	RECORD_CARRY,      /* body: u64 index of the intent, and the intent again:
 	                      so that old segments can be given back */
 	RECORD_END,        /* nothing more in this segment; empty body */
+	RECORD_OPENING,    /* the first entry: what the session's row is made of, for
+	                      where a power cut takes the row and leaves the journal */
+	RECORD_TYPES
 };
 
 struct record_outcome {
@@ -80,6 +83,23 @@ void record_quote(struct buf *out, const char *bytes, size_t len_bytes);
 must_check int record_unquote(const char *text, size_t len_bytes,
                               int (*each)(void *ctx, const char *bytes, size_t len_bytes),
                               void *ctx);
+
+/* What a session's row is made of. Texts are borrowed. */
+struct record_opening {
+	uint64_t opened_us, mono_us;
+	uint32_t uid, sources_n;
+	struct rows_text argv, cwd, user, host, kernel, version;
+	struct {
+		struct rows_text name, path, text;
+	} source[ROWS_SOURCES_MAX];
+};
+
+/** record_opening_encode: appends the body of the entry. */
+void record_opening_encode(struct buf *out, const struct record_opening *o);
+/** record_opening_decode: texts point into @bytes, which are as little trusted
+ * as those of record_decode. Returns 0 or -ERR_FORMAT. */
+must_check int record_opening_decode(struct record_opening *out, const void *bytes,
+                                     size_t len_bytes);
 
 /** record_size: bytes of the body. */
 size_t record_size(const struct record *r);

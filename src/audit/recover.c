@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -28,7 +29,24 @@ struct recovery {
 	struct batch *batch;
 	struct rows_closing closing;
 	uint64_t unreadable; /* entries that verify but are of no known form */
+	/* The first two entries, where they had to be looked at. */
+	uint8_t *opening;
+	size_t opening_len_bytes;
+	bool holds;
+	struct journal_entry held;
+	uint64_t held_index;
 };
+
+static int next_entry(struct recovery *r, uint64_t *index, struct journal_entry *e, bool *there)
+{
+	if (!r->holds)
+		return replay_next(r->replay, index, e, there);
+	*index = r->held_index;
+	*e = r->held;
+	*there = true;
+	r->holds = false;
+	return 0;
+}
 
 static int make_signer(struct recovery *r, const uint8_t *uuid)
 {
@@ -61,13 +79,27 @@ static int make_batch(struct recovery *r, const uint8_t *uuid)
 	return batch_new(r->store, &who, &r->batch);
 }
 
+/* The machine's key may be lost with the session's row. */
+static int put_machine(struct recovery *r)
+{
+	struct rows_signer s = {.role = SIGNER_MACHINE, .at_us = r->machine->made_us};
+	int err = store_signer_find(r->store, r->machine->public_key, &s.id);
+
+	if (!err && !s.id) {
+		memcpy(s.public_key, r->machine->public_key, sizeof s.public_key);
+		err = chain_certificate_sign(&s, NULL, r->machine->secret);
+		if (!err)
+			err = store_put_signer(r->store, &s);
+	}
+	r->signer.certified_by = s.id;
+	return err;
+}
+
 /* The recovery's key, in the first of its batches. */
 static int put_signer(struct recovery *r)
 {
-	int err = store_signer_find(r->store, r->machine->public_key, &r->signer.certified_by);
+	int err = put_machine(r);
 
-	if (!err && !r->signer.certified_by)
-		return -ERR_DAMAGED; /* the session's own key was certified by it */
 	if (!err)
 		err = store_put_signer(r->store, &r->signer);
 	if (!err)
@@ -82,7 +114,7 @@ static int feed(struct recovery *r, bool *done)
 		struct journal_entry e;
 		uint64_t index = 0;
 		bool there = false;
-		int err = replay_next(r->replay, &index, &e, &there);
+		int err = next_entry(r, &index, &e, &there);
 
 		if (err)
 			return err;
@@ -145,10 +177,10 @@ static int fill(struct recovery *r, bool *sealed)
 
 	if (!err)
 		err = feed(r, &done);
-	if (!err && done)
+	*sealed = !err && done && batch_unknown_fits(r->batch);
+	if (*sealed)
 		err = batch_unknown(r->batch);
-	*sealed = !err && done && !batch_full(r->batch);
-	return *sealed ? seal(r) : err;
+	return !err && *sealed ? seal(r) : err;
 }
 
 static int run(struct recovery *r)
@@ -169,19 +201,130 @@ static int run(struct recovery *r)
 	}
 	if (!err)
 		err = batch_anchor(r->batch, &seen);
-	return err ? err : head_write(store_path(r->store), &seen);
+	if (!err && head_write(store_path(r->store), &seen) != 0)
+		log_detail("the record's head could not be written: %s", strerrordesc_np(errno));
+	return err;
 }
 
-/* 1, or 0 where nothing ever happened in the session: it may not even have
- * come as far as being on record.  Or a failure. */
-static int has_entries(struct replay *r)
+/* Looks at the first entries of a journal whose session is not on record.
+ * @more: whether anything was decided. */
+static int look(struct recovery *r, bool *more)
 {
 	struct journal_entry e;
 	uint64_t index = 0;
-	bool there = false;
-	int err = replay_next(r, &index, &e, &there);
+	int err = replay_next(r->replay, &index, &e, more);
 
-	return err ? err : there;
+	if (err || !*more || index || e.head.type != RECORD_OPENING)
+		return err;
+	r->opening = malloc(e.head.len_bytes + 1u);
+	if (!r->opening)
+		return -ERR_NOMEM;
+	memcpy(r->opening, e.body, e.head.len_bytes);
+	r->opening_len_bytes = e.head.len_bytes;
+	err = replay_next(r->replay, &r->held_index, &r->held, more);
+	r->holds = !err && *more;
+	return err;
+}
+
+static void rows_of_opening(const struct record_opening *from, struct rows_opening *to,
+                            struct rows_source *sources, struct rows_text *texts)
+{
+	to->opened_us = from->opened_us;
+	to->mono_us = from->mono_us;
+	to->argv = from->argv;
+	to->cwd = from->cwd;
+	to->user = from->user;
+	to->host = from->host;
+	to->kernel = from->kernel;
+	to->version = from->version;
+	to->uid = from->uid;
+	to->sources = sources;
+	to->sources_n = from->sources_n;
+	for (uint32_t i = 0; i < from->sources_n; i++) {
+		sources[i].name = from->source[i].name;
+		sources[i].path = from->source[i].path;
+		texts[i] = from->source[i].text;
+		crypto_hash_sha256(sources[i].sha256, (const uint8_t *)texts[i].bytes,
+		                   texts[i].len_bytes);
+	}
+}
+
+/* The session's row, which was lost, made again: its opening record is then the
+ * recovery's. */
+static int put_opening(struct recovery *r, struct rows_opening *o, const struct rows_text *texts,
+                       char *name)
+{
+	int err = batch_begin(r->batch);
+
+	if (err)
+		return err;
+	err = store_session_next(r->store, &r->session.id);
+	if (!err)
+		err = store_session_name(r->store, o->uuid, name);
+	if (!err)
+		err = put_signer(r);
+	o->id = r->session.id;
+	o->name = (struct rows_text){name, strlen(name)};
+	if (!err)
+		err = store_put_session(r->store, o, r->signer.id, texts);
+	if (!err)
+		err = batch_opening(r->batch, o);
+	if (err)
+		batch_rollback(r->batch);
+	else
+		err = batch_commit(r->batch);
+	return err;
+}
+
+static int reopen(struct recovery *r, const uint8_t *uuid)
+{
+	char name[2 * ROWS_UUID_BYTES + 1] = "";
+	struct record_opening from;
+	struct rows_opening o = {.id = 0};
+	struct rows_source sources[ROWS_SOURCES_MAX];
+	struct rows_text texts[ROWS_SOURCES_MAX];
+	int err = record_opening_decode(&from, r->opening, r->opening_len_bytes);
+
+	if (err)
+		return err;
+	rows_of_opening(&from, &o, sources, texts);
+	memcpy(o.uuid, uuid, sizeof o.uuid);
+	memcpy(o.public_key, r->key->public_key, sizeof o.public_key);
+	r->session = (struct store_session){
+		.opened_us = o.opened_us,
+		.mono_us = o.mono_us,
+		.next_seq = 1,
+	};
+	err = make_batch(r, uuid);
+	return err ? err : put_opening(r, &o, texts, name);
+}
+
+static int recover_known(struct recovery *r, const uint8_t *uuid)
+{
+	int err = r->session.closed ? 0 : make_signer(r, uuid);
+
+	if (err || r->session.closed)
+		return err;
+	err = make_batch(r, uuid);
+	return err ? err : run(r);
+}
+
+/* As recover_journal. */
+static int recover_lost(struct recovery *r, const uint8_t *uuid, const char **why)
+{
+	bool more = false;
+	int err = look(r, &more);
+
+	if (err || !more)
+		return err; /* nothing was decided: it was not on record for that */
+	if (!r->opening) {
+		*why = "its session is not in the record";
+		return 1;
+	}
+	err = make_signer(r, uuid);
+	if (!err)
+		err = reopen(r, uuid);
+	return err ? err : run(r);
 }
 
 /* Returns 0 where the journal is of no more use, 1 where it must be kept. */
@@ -206,16 +349,9 @@ static int recover_journal(struct store *s, const struct keys *machine, int fd, 
 		return err;
 	uuid = replay_header(r.replay)->uuid;
 	err = store_session_find(s, uuid, &r.session, &there);
-	if (!err && there && !r.session.closed) {
-		err = make_signer(&r, uuid);
-		if (!err)
-			err = make_batch(&r, uuid);
-		if (!err)
-			err = run(&r);
-	} else if (!err && !there) {
-		err = has_entries(r.replay);
-		*why = "its session is not in the record";
-	}
+	if (!err)
+		err = there ? recover_known(&r, uuid) : recover_lost(&r, uuid, why);
+	free(r.opening);
 	batch_free(r.batch);
 	keys_free(r.key);
 	replay_free(r.replay);

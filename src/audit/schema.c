@@ -9,20 +9,20 @@
  * before INSERT, because REPLACE fires the DELETE trigger only where the
  * program that does it has recursive_triggers on. */
 #define GUARD(table, same)                                                           \
-	{"trigger", table "_update",                                                 \
+	{"trigger", table "_update", table,                                                 \
 	 "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table REFUSE},          \
-	{"trigger", table "_delete",                                                 \
+	{"trigger", table "_delete", table,                                                 \
 	 "CREATE TRIGGER " table "_delete BEFORE DELETE ON " table REFUSE},          \
-	{"trigger", table "_insert",                                                 \
+	{"trigger", table "_insert", table,                                                 \
 	 "CREATE TRIGGER " table "_insert BEFORE INSERT ON " table                   \
 	 " WHEN EXISTS (SELECT 1 FROM " table " WHERE " same ")" REFUSE}
 
-#define TABLE(name, columns) {"table", name, "CREATE TABLE " name " (" columns ")"}
+#define TABLE(name, columns) {"table", name, name, "CREATE TABLE " name " (" columns ")"}
 
 /* One view does the joining: every start of a session parses them all. The
  * batch's bits first: a batch without such rows is not looked into. */
 #define EVENTS(name, condition)                                                      \
-	{"view", name, "CREATE VIEW " name " AS SELECT id, session, seq, time,"      \
+	{"view", name, name, "CREATE VIEW " name " AS SELECT id, session, seq, time,"      \
 	 " time_us, took_us, pid, tid, ppid, uid, program, syscall, class, object,"  \
 	 " object2, flags, answer, judge, rule_file, rule_line, rule_text, result,"  \
 	 " unknown, cwd, argv, stack, sha256, reason FROM events WHERE " condition}
@@ -78,8 +78,9 @@ static const struct schema_object objects[] = {
                            " checkpoints INTEGER NOT NULL, events INTEGER NOT NULL,"
                            " bridges BLOB NOT NULL, signer INTEGER NOT NULL,"
                            " signature BLOB NOT NULL"),
-	{"index", "checkpoint_session", "CREATE INDEX checkpoint_session ON checkpoint (session)"},
-	{"index", "session_name", "CREATE UNIQUE INDEX session_name ON session (name)"},
+	{"index", "checkpoint_session", "checkpoint",
+         "CREATE INDEX checkpoint_session ON checkpoint (session)"},
+	{"index", "session_name", "session", "CREATE UNIQUE INDEX session_name ON session (name)"},
 	GUARD("signer", "id = NEW.id"),
 	GUARD("session", "id = NEW.id OR name = NEW.name OR uuid = NEW.uuid"),
 	GUARD("session_source", "id = NEW.id"),
@@ -92,7 +93,7 @@ static const struct schema_object objects[] = {
 	GUARD("closing", "session = NEW.session"),
 	GUARD("checkpoint", "id = NEW.id"),
 	GUARD("tombstone", "id = NEW.id"),
-	{"view", "sessions",
+	{"view", "sessions", "sessions",
          "CREATE VIEW sessions AS SELECT s.name AS session,"
          " strftime('%Y-%m-%dT%H:%M:%fZ', s.opened_us / 1e6, 'unixepoch') AS started,"
          " s.opened_us AS started_us, k.at_us AS took_us, s.argv AS command, s.cwd AS cwd,"
@@ -101,7 +102,7 @@ static const struct schema_object objects[] = {
          " k.asked AS asked, k.grants AS grants, k.dropped AS dropped, k.status AS status,"
          " k.reason AS reason, k.session IS NULL AS open"
          " FROM session s LEFT JOIN closing k ON k.session = s.id"},
-	{"view", "events",
+	{"view", "events", "events",
          "CREATE VIEW events AS SELECT " SCHEMA_EVENT_COLUMNS
          ", a.kind AS kind, c.kinds AS batch_kinds, c.classes AS batch_classes,"
          " c.answers AS batch_answers" SCHEMA_EVENT_FROM},

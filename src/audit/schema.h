@@ -10,7 +10,8 @@
 struct schema_object {
 	const char *type; /* as in sqlite_master */
 	const char *name;
-	const char *sql; /* exactly as sqlite_master keeps it */
+	const char *table; /* tbl_name: the name itself for tables and views */
+	const char *sql;   /* exactly as sqlite_master keeps it */
 };
 
 /** schema_at: objects in the order of their creation, NULL past the end. */

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#define NAME_MIN_DIGITS 4
-
 static int say(struct audit *a, int err, const char *what)
 {
 	struct buf b = BUF_INIT;
@@ -99,8 +97,12 @@ static void *opener_main(void *arg)
 int audit_open_begin(const char *db, struct audit **out)
 {
 	struct audit *a = calloc(1, sizeof *a);
-	int err = a ? bus_install() : -ERR_NOMEM;
+	int err;
 
+	if (!a)
+		return -ERR_NOMEM;
+	a->failed_fd = -1;
+	err = bus_install();
 	if (!err) {
 		a->failed_fd = eventfd(0, EFD_CLOEXEC);
 		a->db = strdup(db);
@@ -110,8 +112,7 @@ int audit_open_begin(const char *db, struct audit **out)
 	if (!err)
 		err = thread_start(&a->opener, opener_main, a);
 	if (err) {
-		if (a)
-			audit_abandon(a);
+		audit_abandon(a);
 		return err;
 	}
 	a->opener_runs = true;
@@ -137,8 +138,7 @@ void audit_abandon(struct audit *a)
 	batch_free(a->batch);
 	store_close(a->store);
 	keys_free(a->key);
-	if (a->failed_fd > 0)
-		close(a->failed_fd);
+	fd_drop(&a->failed_fd);
 	free(a->why);
 	free(a->db);
 	free(a);
@@ -162,21 +162,43 @@ static int put_signers(struct audit *a)
 	return err;
 }
 
-/* The shortest beginning of the uuid that no other session has as its name. */
-static int choose_name(struct audit *a)
+/* The journal's first entry: from here on the journal alone could make the
+ * session's row again. */
+static int journal_opening(struct audit *a, const struct rows_opening *o,
+                           const struct rows_text *texts)
 {
-	auto_buf hex = BUF_INIT;
-	bool taken = true;
-	int err = 0;
+	struct record_opening r = {
+		.opened_us = o->opened_us,
+		.mono_us = o->mono_us,
+		.uid = o->uid,
+		.sources_n = o->sources_n,
+		.argv = o->argv,
+		.cwd = o->cwd,
+		.user = o->user,
+		.host = o->host,
+		.kernel = o->kernel,
+		.version = o->version,
+	};
+	struct journal_frame f = {.type = RECORD_OPENING};
+	auto_buf body = BUF_INIT;
+	uint64_t index;
+	int err;
 
-	text_hex(&hex, a->uuid, sizeof a->uuid);
-	if (!buf_text(&hex))
-		return -ERR_NOMEM;
-	for (size_t n = NAME_MIN_DIGITS; !err && taken && n < sizeof a->name; n++) {
-		memcpy(a->name, hex.data, n);
-		a->name[n] = '\0';
-		err = store_session_named(a->store, a->name, &taken);
+	for (uint32_t i = 0; i < o->sources_n; i++) {
+		r.source[i].name = o->sources[i].name;
+		r.source[i].path = o->sources[i].path;
+		r.source[i].text = texts[i];
 	}
+	record_opening_encode(&body, &r);
+	if (!buf_text(&body))
+		return -ERR_NOMEM;
+	f.len_bytes = body.len_bytes;
+	f.bytes = malloc(journal_entry_bytes(f.len_bytes));
+	if (!f.bytes)
+		return -ERR_NOMEM;
+	memcpy(f.bytes + sizeof(struct journal_entry_head), body.data, body.len_bytes);
+	err = journal_append(a->journal, &f, &index);
+	free(f.bytes);
 	return err;
 }
 
@@ -188,7 +210,7 @@ static int put_session(struct audit *a, struct rows_opening *o, const struct row
 		return err;
 	err = store_session_next(a->store, &o->id);
 	if (!err)
-		err = choose_name(a);
+		err = store_session_name(a->store, a->uuid, a->name);
 	if (!err)
 		err = put_signers(a);
 	if (!err) {
@@ -198,6 +220,8 @@ static int put_session(struct audit *a, struct rows_opening *o, const struct row
 	}
 	if (!err)
 		err = batch_opening(a->batch, o);
+	if (!err)
+		err = journal_opening(a, o, texts);
 	a->tried = !err;
 	if (err)
 		batch_rollback(a->batch);
@@ -262,7 +286,7 @@ int audit_open_finish(struct audit *a, const struct audit_session *s, const char
 	if (!err)
 		err = open_session(a, s);
 	if (err && a->store && !a->why)
-		say(a, err, store_why(a->store));
+		a->why = store_explain(a->store, err);
 	if (!err) {
 		err = writer_start(a);
 		if (err)

@@ -4,12 +4,15 @@
 #include "audit/head.h"
 #include "audit/schema.h"
 #include "audit/store_sql.h"
+#include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 int store_code(int rc)
 {
@@ -120,22 +123,59 @@ static int create(struct store *s)
 	return err ? err : exec(s, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
+/* What an empty database gives for both is 0. */
+static int read_marks(struct store *s, int64_t *id, int64_t *version, bool *empty)
+{
+	int64_t objects = 0;
+	int err = pragma_number(s, "PRAGMA application_id", id);
+
+	if (!err)
+		err = pragma_number(s, "PRAGMA user_version", version);
+	if (!err)
+		err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &objects);
+	*empty = !*id && !*version && !objects;
+	return err;
+}
+
+/* Several first sessions at once: one makes the store, the others wait. (SQLite
+ * itself does not wait where the way of journalling is being changed.) */
+static int create_once(struct store *s)
+{
+	auto_buf folder = BUF_INIT;
+	auto_fd fd = -1;
+	int64_t id = 0;
+	int64_t version = 0;
+	bool empty = false;
+	int err;
+
+	folder_journals(&folder, s->path);
+	if (!buf_text(&folder))
+		return -ERR_NOMEM;
+	err = folder_make(folder.data);
+	if (err)
+		return err;
+	fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX) != 0)
+		return -ERR_PERM;
+	err = read_marks(s, &id, &version, &empty);
+	return !err && empty ? create(s) : err;
+}
+
 /* Whether it is a store, of this version; an empty file becomes one. */
 static int check(struct store *s, enum store_mode mode, const char **detail)
 {
 	int64_t id = 0;
 	int64_t version = 0;
-	int64_t objects = 0;
-	int err = pragma_number(s, "PRAGMA application_id", &id);
+	bool empty = false;
+	int err = read_marks(s, &id, &version, &empty);
 
-	if (!err)
-		err = pragma_number(s, "PRAGMA user_version", &version);
-	if (!err && !id && !version)
-		err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &objects);
+	if (!err && empty && mode == STORE_CREATE) {
+		err = create_once(s);
+		if (!err)
+			err = read_marks(s, &id, &version, &empty);
+	}
 	if (err)
 		return err;
-	if (!id && !version && !objects && mode == STORE_CREATE)
-		return create(s);
 	if (id != SCHEMA_APPLICATION_ID) {
 		*detail = "it is a database, but not a record of wary";
 		return -ERR_FORMAT;
@@ -243,10 +283,35 @@ int store_sync_always(struct store *s)
 
 int store_calm(struct store *s, enum store_calm how)
 {
-	static const int pages[] = {
-		[STORE_NEVER] = 0, [STORE_RUNNING] = 1000, [STORE_ENDING] = 200};
+	static const int pages[] = {[STORE_NEVER] = 0, [STORE_RUNNING] = 1000};
 
 	return store_code(sqlite3_wal_autocheckpoint(s->db, pages[how]));
+}
+
+char *store_explain(const struct store *s, int err)
+{
+	int rc = sqlite3_errcode(s->db);
+	bool said = rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE;
+	char *why = NULL;
+
+	explain(s->path, err, said ? sqlite3_errmsg(s->db) : NULL, &why);
+	return why;
+}
+
+void store_settle(struct store *s)
+{
+	const off_t short_bytes = (off_t)200 * 4120; /* pages with their heads */
+	auto_buf log = BUF_INIT;
+	struct stat st;
+
+	buf_fmt(&log, "%s-wal", s->path);
+	if (!buf_text(&log) || stat(log.data, &st) != 0 || st.st_size <= short_bytes)
+		return;
+	sqlite3_busy_timeout(s->db, 0);
+	if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=
+	    SQLITE_OK)
+		log_detail("the record's log stays as long as it is: %s", sqlite3_errmsg(s->db));
+	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
 }
 
 sqlite3 *store_db(struct store *s)

@@ -30,11 +30,15 @@ void store_close(struct store *s);
 /** store_sync_always: commits wait for the disk from now on. */
 must_check int store_sync_always(struct store *s);
 
-/** store_calm: how much log may wait before a commit copies it into the
- * database, which waits for the disk.  Little at the end of a session: the
- * next start reads it all. */
-enum store_calm { STORE_NEVER, STORE_RUNNING, STORE_ENDING };
+/** store_calm: whether a commit copies the log into the database once it is long,
+ * which waits for the disk. */
+enum store_calm { STORE_NEVER, STORE_RUNNING };
 must_check int store_calm(struct store *s, enum store_calm how);
+
+/** store_settle: at the end of a session: copies a log that is more than short
+ * into the database and empties it, since the next start reads all of it.  Not
+ * where others are at work in it, and never a failure: the log is as good. */
+void store_settle(struct store *s);
 
 /** store_db: the connection, for readers. */
 sqlite3 *store_db(struct store *s);
@@ -43,6 +47,10 @@ const char *store_path(const struct store *s);
 
 /** store_code: what a result of SQLite is to wary: 0 or a negative ERR_. */
 int store_code(int rc);
+
+/** store_explain: a sentence for people on why it cannot be used; free(3);
+ * NULL without memory. */
+char *store_explain(const struct store *s, int err);
 
 /** store_why: what SQLite said last, for people; valid until the next call. */
 const char *store_why(const struct store *s);
@@ -75,8 +83,10 @@ must_check int store_put_session(struct store *s, const struct rows_opening *row
 must_check int store_signer_find(struct store *s, const uint8_t *public_key, uint64_t *id);
 /** store_session_next: an id that no session has had. */
 must_check int store_session_next(struct store *s, uint64_t *id);
-/** store_session_named: whether a session has this name. */
-must_check int store_session_named(struct store *s, const char *name, bool *yes);
+/** store_session_name: the name for a new session: the shortest beginning of
+ * its uuid, of 4 digits at least, that no other has. */
+must_check int store_session_name(struct store *s, const uint8_t *uuid,
+                                  char name[2 * ROWS_UUID_BYTES + 1]);
 
 /* What a store knows of a session that is to be continued. */
 struct store_session {

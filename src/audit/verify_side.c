@@ -294,6 +294,8 @@ bool verify_closing(struct verify *v, const struct verify_session *s, struct cha
 static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const struct schema_object *o)
 {
 	const char *sql;
+	const char *table;
+	bool is_text;
 
 	sqlite3_reset(stmt);
 	sqlite3_bind_text(stmt, 1, o->type, -1, SQLITE_STATIC);
@@ -302,8 +304,12 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 		verify_wrong(v, "the %s %s was removed", o->type, o->name);
 		return;
 	}
+	/* Not something else that is shown as the same text. */
+	is_text = sqlite3_column_type(stmt, 0) == SQLITE_TEXT &&
+	          sqlite3_column_type(stmt, 1) == SQLITE_TEXT;
 	sql = (const char *)sqlite3_column_text(stmt, 0);
-	if (!sql || strcmp(sql, o->sql) != 0)
+	table = (const char *)sqlite3_column_text(stmt, 1);
+	if (!is_text || !sql || !table || strcmp(sql, o->sql) != 0 || strcmp(table, o->table) != 0)
 		verify_wrong(v, "the %s %s was changed", o->type, o->name);
 }
 
@@ -319,8 +325,8 @@ static bool is_ours(const char *name)
 
 static void check_schema(struct verify *v)
 {
-	sqlite3_stmt *stmt =
-		verify_prepare(v, "SELECT sql FROM sqlite_master WHERE type = ? AND name = ?");
+	sqlite3_stmt *stmt = verify_prepare(
+		v, "SELECT sql, tbl_name FROM sqlite_master WHERE type = ? AND name = ?");
 	const struct schema_object *o;
 
 	for (size_t i = 0; stmt && (o = schema_at(i)); i++)
@@ -337,6 +343,22 @@ static void check_schema(struct verify *v)
 		shown = text_printable_str(name, 64);
 		verify_wrong(v, "there is a %s that wary did not make: %s",
 		             sqlite3_column_text(stmt, 1), shown);
+	}
+	sqlite3_finalize(stmt);
+}
+
+/* Readers find sessions and their batches by index: it must say what the table
+ * says. */
+static void check_index(struct verify *v, const char *sql)
+{
+	sqlite3_stmt *stmt = verify_prepare(v, sql);
+
+	while (stmt && !v->err && verify_step(v, stmt, "index")) {
+		const char *says = (const char *)sqlite3_column_text(stmt, 0);
+		auto_free char *shown = text_printable_str(says ? says : "?", 200);
+
+		if (strcmp(shown, "ok") != 0)
+			verify_wrong(v, "the database is damaged: %s", shown);
 	}
 	sqlite3_finalize(stmt);
 }
@@ -438,4 +460,7 @@ void verify_rest(struct verify *v)
 	check_strays(v);
 	check_source_texts(v);
 	check_schema(v);
+	check_index(v, "PRAGMA integrity_check(session)");
+	check_index(v, "PRAGMA integrity_check(checkpoint)");
+	check_index(v, "PRAGMA integrity_check(tombstone)");
 }

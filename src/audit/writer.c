@@ -3,7 +3,9 @@
 
 #include "audit/head.h"
 #include "base/clock.h"
+#include "base/log.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +33,13 @@ int thread_start(pthread_t *out, void *(*main)(void *), void *arg)
 }
 
 /* Copies one intent that waits to the journal's end, so that the segment it
- * lies in can be given back. */
+ * lies in can be given back.  Returns 0, -ERR_NOTFOUND where its outcome is in
+ * the journal already, or what failed. */
 static int carry(struct audit *a, uint16_t slot)
 {
 	size_t len = 0;
-	const uint8_t *body = batch_waiting_body(a->batch, slot, &len);
+	uint64_t intent = 0;
+	const uint8_t *body = batch_waiting_body(a->batch, slot, &len, &intent);
 	uint8_t *bytes = malloc(journal_entry_bytes(len));
 	struct journal_frame f = {
 		.bytes = bytes,
@@ -43,6 +47,7 @@ static int carry(struct audit *a, uint16_t slot)
 		.type = RECORD_CARRY,
 		.slot = slot,
 		.never_wait = true,
+		.intent = intent,
 	};
 	uint64_t index;
 	int err;
@@ -59,15 +64,23 @@ static int carry(struct audit *a, uint16_t slot)
 
 static int give_back(struct audit *a)
 {
+	uint64_t first = journal_read_segment_first(a->journal);
+	uint64_t keep = first;
 	uint16_t slot = 0;
+	uint64_t home;
 
-	while (batch_waiting_oldest(a->batch, &slot) < journal_read_segment_first(a->journal)) {
+	/* Where its outcome lies in what is still unread the intent stays as well:
+	 * the next batch has both. */
+	for (uint64_t from = 0; (home = batch_waiting_oldest(a->batch, from, &slot)) < first;) {
 		int err = carry(a, slot);
 
-		if (err)
+		if (err && err != -ERR_NOTFOUND)
 			return err;
+		if (err && home < keep)
+			keep = home;
+		from = home + 1;
 	}
-	journal_release(a->journal);
+	journal_release(a->journal, keep);
 	return 0;
 }
 
@@ -119,10 +132,10 @@ static int finish(struct audit *a, bool *sealed)
 	if (err)
 		return err;
 	/* What no worker has finished when the session ends. */
-	if (!batch_full(a->batch))
-		err = batch_unknown(a->batch);
-	*sealed = !err && !batch_full(a->batch);
+	*sealed = !journal_unread(a->journal) && batch_unknown_fits(a->batch);
 	if (*sealed)
+		err = batch_unknown(a->batch);
+	if (!err && *sealed)
 		err = seal(a);
 	if (err)
 		batch_rollback(a->batch);
@@ -133,16 +146,19 @@ static int end_session(struct audit *a)
 {
 	struct anchor seen;
 	bool sealed = false;
-	int err = store_calm(a->store, STORE_ENDING);
+	int err = 0;
 
 	while (!err && !sealed)
 		err = finish(a, &sealed);
-	/* The head comes before the journal goes: a store whose log is lost in
-	 * between is still told from one that never had it. */
+	if (!err)
+		store_settle(a->store);
 	if (!err)
 		err = batch_anchor(a->batch, &seen);
-	if (!err)
-		err = head_write(a->db, &seen);
+	/* Before the journal goes: a store whose log is lost in between is still told
+	 * from one that never had it.  Without it the one before stays, which is
+	 * less to go by, and nothing false. */
+	if (!err && head_write(a->db, &seen) != 0)
+		log_detail("the record's head could not be written: %s", strerrordesc_np(errno));
 	return err ? err : journal_remove(a->journal);
 }
 

@@ -52,9 +52,23 @@ static bool is_home(const struct folders *f, const char *path)
 	return text_starts(path, "/home/") && !strchr(path + 6, '/');
 }
 
+/* Whether a home lies in it: its keys would be the project's. */
+static bool holds_home(const struct folders *f, const char *path)
+{
+	return paths_below(f->home, path) || (f->home_of_uid && paths_below(f->home_of_uid, path));
+}
+
+/* A hidden folder of the home, or below one: some tool keeps its own there. */
+static bool is_hidden(const char *home, const char *path)
+{
+	return home && paths_below(path, home) && text_starts(path + strlen(home), "/.");
+}
+
 static bool may_be(const struct folders *f, const char *path, bool marked)
 {
-	if (strcmp(path, "/") == 0 || is_home(f, path))
+	if (strcmp(path, "/") == 0 || is_home(f, path) || holds_home(f, path))
+		return false;
+	if (!marked && (is_hidden(f->home, path) || is_hidden(f->home_of_uid, path)))
 		return false;
 	if (!marked && paths_below(path, "/var/tmp") && strcmp(path, "/var/tmp") != 0)
 		return true;
@@ -65,8 +79,7 @@ static bool may_be(const struct folders *f, const char *path, bool marked)
 		    (below && paths_below(path, system_folders[i].path)))
 			return false;
 	}
-	/* A hidden folder of the home is a tool's, unless it is marked. */
-	return marked || !paths_below(path, f->home) || path[strlen(f->home) + 1] != '.';
+	return true;
 }
 
 static bool ours(const char *path)

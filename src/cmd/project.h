@@ -4,7 +4,8 @@
  * nothing which another user, or an earlier tree outside its own folder, could
  * have written may choose it:
  * 1. A mark counts only where both it and its folder belong to this user.
- * 2. It is never /, a home, or a folder of the system.
+ * 2. It is never /, a home or what holds one, or a folder of the system; and
+ *    only with a mark a hidden folder of the home.
  * 3. A repository elsewhere (a linked worktree, a submodule) counts only where
  *    it names this project itself. */
 #ifndef WARY_CMD_PROJECT_H

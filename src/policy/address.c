@@ -91,6 +91,18 @@ static bool is_any_address(const struct facts_addr *a)
 	return memcmp(a->ip, zero, a->family == ADDR_INET ? 4 : 16) == 0;
 }
 
+/* What binding gives to this host alone: a local socket, an address that nobody
+ * else reaches; and a datagram port that nobody knows yet, which a first send
+ * takes without being asked.  A stream socket that is bound to no address may be
+ * about to listen on all of them. */
+static bool binds_own(const struct facts_addr *a)
+{
+	if (a->family == ADDR_UNIX)
+		return true;
+	return IN(a, loopback_ranges) ||
+	       (is_any_address(a) && a->port == 0 && a->proto == PROTO_UDP);
+}
+
 bool address_in_set(const struct facts_addr *a, enum policy_class class, enum addr_set set)
 {
 	bool any;
@@ -98,7 +110,7 @@ bool address_in_set(const struct facts_addr *a, enum policy_class class, enum ad
 	/* What the session itself listens on, local sockets too: the tree's own
 	 * are no doors to anyone else. */
 	if (set == SET_OWN && a->family != ADDR_OTHER && a->family != ADDR_NONE)
-		return a->own || class == CLASS_BIND;
+		return a->own || (class == CLASS_BIND && binds_own(a));
 	if (a->family != ADDR_INET && a->family != ADDR_INET6)
 		return false;
 	any = is_any_address(a);

@@ -40,6 +40,11 @@ void compile_begin(struct compiler *c, struct policy *p, struct arena *lasting,
 /** compile_floor: the built-in floor (law 6) and the set `delegates`. */
 void compile_floor(struct compiler *c);
 
+/** compile_floor_source: a file that the policy in force was read from is not
+ * the tree's to change, wherever it lies: the next session would obey it.
+ * @path: canonical; a name that is no path (a shipped policy) is left alone. */
+void compile_floor_source(struct compiler *c, const char *path);
+
 void compile_rule(struct compiler *c, const struct stmt *s);
 void compile_secret(struct compiler *c, const struct stmt *s);
 void compile_limit(struct compiler *c, const struct stmt *s);

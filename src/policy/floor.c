@@ -293,3 +293,12 @@ void compile_floor(struct compiler *c)
 		floor_way(c, *kept);
 	}
 }
+
+void compile_floor_source(struct compiler *c, const char *path)
+{
+	if (path[0] != '/' || !path[1])
+		return;
+	floor_rule(c, CLASSES_EDIT, "the policy in force");
+	floor_path(c, path, "", "the policy in force");
+	floor_way(c, path);
+}

@@ -23,6 +23,7 @@ struct loading {
 	struct policy *policy;
 	struct policy_report *report;
 	struct compiler compiler;
+	VEC(const char *) closed; /* files that the tree must not change */
 	const struct policy_world *world;
 	const struct source *stack[DEPTH_MAX + 1]; /* the includes that led here */
 	unsigned depth;
@@ -419,6 +420,10 @@ static void load_file(struct loading *l, const char *from_file, const char *word
 		cannot_read(l, (struct spot){.source = source}, word, -ERR_BOUND);
 		return;
 	}
+	/* A project's files are in force as they were accepted: a changed one
+	 * is not, and the tree may work on it. */
+	if (kind != SOURCE_PROJECT)
+		*vec_push(a, &l->closed) = path;
 	load_text(l, source);
 }
 
@@ -471,6 +476,8 @@ static void load_all(struct loading *l, const char *const *files)
 	for (; *files; files++)
 		load_named(l, *files);
 	l->compiler.scratch = &l->lasting;
+	for (size_t i = 0; i < l->closed.n; i++)
+		compile_floor_source(&l->compiler, l->closed.v[i]);
 	if (!l->report->errors)
 		compile_end(&l->compiler);
 }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,8 +25,9 @@
 #define HISTORY 4
 /* Images whose children may be met after their parent has left. */
 #define ORPHANS 1024
-/* Descriptors are kept for at most so many processes and threads; beyond
- * that a process is told by its start time and a thread by /proc. */
+/* Descriptors are kept for at most so many processes and threads, and for no
+ * more than a quarter of what wary may have; beyond that a process is told by
+ * its start time and a thread by /proc. */
 #define PIDFDS_MAX 2048
 /* How far up a parent is looked for that was itself not seen yet. */
 #define CLIMB_MAX 16
@@ -51,7 +53,7 @@ struct lineage {
 	pthread_mutex_t lock;
 	struct proc *procs[BUCKETS];
 	struct thread *threads[BUCKETS];
-	size_t procs_n, threads_n, pidfds_n;
+	size_t procs_n, threads_n, pidfds_n, pidfds_max;
 	size_t sweep_at; /* how many of both start a sweep */
 	const struct lineage_entry *orphans[ORPHANS];
 	unsigned orphans_n; /* how many were ever remembered */
@@ -200,7 +202,7 @@ static struct proc *proc_of_tid(struct lineage *l, pid_t tid)
 /* Takes @pidfd, unless there are too many: then the start time must do. */
 static int keep_pidfd(struct lineage *l, int *pidfd)
 {
-	if (*pidfd < 0 || l->pidfds_n >= PIDFDS_MAX)
+	if (*pidfd < 0 || l->pidfds_n >= l->pidfds_max)
 		return -1;
 	l->pidfds_n++;
 	return fd_take(pidfd);
@@ -413,9 +415,12 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 int lineage_new(struct lineage **out)
 {
 	struct lineage *l = calloc(1, sizeof *l);
+	struct rlimit nofile = {0};
 
 	if (!l)
 		return -ERR_NOMEM;
+	(void)getrlimit(RLIMIT_NOFILE, &nofile);
+	l->pidfds_max = nofile.rlim_cur / 4 < PIDFDS_MAX ? nofile.rlim_cur / 4 : PIDFDS_MAX;
 	l->unknown = entry_new(NULL, NULL);
 	if (!l->unknown) {
 		free(l);

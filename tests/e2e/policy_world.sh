@@ -18,9 +18,27 @@ is HOME "$home" 'of the environment'
 cd "$home" || exit 1
 is PROJECT $none 'never the home'
 is GITDIR $none 'no repository without a project'
-mkdir -p plain/sub
+mkdir -p plain/sub .hidden/sub
 cd "$home/plain/sub" || exit 1
 is PROJECT "$home/plain/sub" 'without a mark the working folder'
+cd "$home/.hidden/sub" || exit 1
+is PROJECT $none 'but no hidden folder of the home'
+cd "$home/.hidden" || exit 1
+is PROJECT $none 'nor what lies at its top'
+mkdir "$home/.hidden/sub/.git" && cd "$home/.hidden/sub" || exit 1
+is PROJECT "$home/.hidden/sub" 'unless it is marked'
+rmdir "$home/.hidden/sub/.git"
+# A mark around the home, as whoever may write there could make it.
+mkdir "$home/outer" "$home/outer/.git" "$home/outer/home" "$home/outer/beside" \
+	"$home/outer/home/work"
+cd "$home/outer/beside" || exit 1
+kept=$HOME
+HOME=$home/outer/home
+is PROJECT "$home/outer/beside" 'never a folder that a home lies in'
+cd "$home/outer/home/work" || exit 1
+is PROJECT "$home/outer/home/work" 'nor from inside that home'
+HOME=$kept
+cd "$home" && rm -r "$home/outer" || exit 1
 cd "$home/plain" && touch package.json && cd sub || exit 1
 is PROJECT "$home/plain" 'the folder with a build file'
 mkdir -p "$home/repo/deep/er" && cd "$home/repo" && git init -q . && touch deep/package.json

@@ -2,7 +2,8 @@
 tests flip_*.py share.  Each mode of race/files_flip.c runs three times: natively,
 where the refused effect is seen; under a wary with a fault planted (what was
 judged is fetched a second time), where it is seen too, so that the rounds are
-known to be enough to find one; and under wary, where it never is."""
+known to be enough to find one; and under wary, where it never is.  A million
+calls: ROUNDS=1000000 SECONDS=3000."""
 import os
 import pathlib
 import shutil
@@ -59,6 +60,6 @@ def check(mode, twice=False):
     else:
         ok(seen == "hit", f"{mode}: a planted fault is found ({made} rounds)")
     made, allowed, seen = words(wary(PROGRAM, mode, ROUNDS, SECONDS, cwd=fresh(), rules=RULES,
-                                     options=["-q"]), mode)
+                                     options=["-q"], timeout=240 + SECONDS), mode)
     ok(seen == "clean" and allowed > 0,
        f"{mode}: never under wary ({made} rounds, {allowed} allowed)")

@@ -1,6 +1,6 @@
 /* Starts a program over and over while another thread changes what names it:
- * the path, an argument, a variable, a link, a file, a descriptor, the
- * interpreter of a script.  Prints how often each kind of thing was seen.
+ * the path, an argument, a variable, a link, a file, a descriptor, the working
+ * folder, the interpreter of a script.  Prints how often each kind was seen.
  *
  * exec_flip MODE ROUNDS: in a folder with two copies of this program, "./good"
  * and "./evil"; started as one of those it says by its status what it is. */
@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static struct shared {
 
 static atomic_bool stop;
 static int descriptor = -1;
+static int folders[2];
 
 /* ---- what is started -------------------------------------------------- */
 
@@ -47,7 +49,7 @@ static int be_started(int argc, char **argv)
 	int evil = 0;
 
 	self[n > 0 ? n : 0] = '\0';
-	if (n >= 4 && strcmp(self + n - 4, "evil") == 0)
+	if ((n >= 4 && strcmp(self + n - 4, "evil") == 0) || strstr(self, "/evil.d/"))
 		evil |= 1;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "evil") == 0)
@@ -110,6 +112,12 @@ static void flip_descriptor(const char *word)
 	close(fd);
 }
 
+static void flip_folder(const char *word)
+{
+	if (fchdir(folders[*word == 'e']) != 0)
+		_exit(OTHER);
+}
+
 static void flip_script(const char *word)
 {
 	char line[32];
@@ -127,14 +135,16 @@ static const struct mode {
 	const char *name;
 	void (*flip)(const char *word);
 	const char *path; /* what is executed; NULL: the shared one */
+	bool inside;      /* a thread of the process that calls changes it */
 } modes[] = {
-	{"path", flip_path, NULL},
-	{"argument", flip_argument, "./good"},
-	{"variable", flip_variable, "./good"},
-	{"link", flip_link, "./turning"},
-	{"file", flip_file, "./first"},
-	{"descriptor", flip_descriptor, ""},
-	{"script", flip_script, "./script"},
+	{"path", flip_path, NULL, false},
+	{"argument", flip_argument, "./good", false},
+	{"variable", flip_variable, "./good", false},
+	{"link", flip_link, "./turning", false},
+	{"file", flip_file, "./first", false},
+	{"descriptor", flip_descriptor, "", true},
+	{"folder", flip_folder, "./it", true},
+	{"script", flip_script, "./script", false},
 };
 
 static void *change(void *arg)
@@ -152,19 +162,40 @@ static void *change(void *arg)
 
 /* ---- who starts ------------------------------------------------------- */
 
-static int start_one(const struct mode *m)
+static _Noreturn void start(const struct mode *m)
 {
 	char *argv[] = {(char *)"x", shared->argument, NULL};
 	char *envp[] = {shared->variable, (char *)"STARTED=1", NULL};
-	int status = 0;
-	pid_t pid = vfork();
 
-	if (pid == 0) {
-		syscall(SYS_execveat, m->path && !*m->path ? descriptor : AT_FDCWD,
-		        m->path ? m->path : shared->path, argv, envp,
-		        m->path && !*m->path ? AT_EMPTY_PATH : 0);
-		_exit(errno == EACCES ? REFUSED : OTHER);
-	}
+	syscall(SYS_execveat, m->path && !*m->path ? descriptor : AT_FDCWD,
+	        m->path ? m->path : shared->path, argv, envp,
+	        m->path && !*m->path ? AT_EMPTY_PATH : 0);
+	_exit(errno == EACCES ? REFUSED : OTHER);
+}
+
+/* Descriptors and the working folder are shared by the threads of a process
+ * alone: the one that changes them ends with the exec. */
+static _Noreturn void start_beside(const struct mode *m)
+{
+	pthread_t t;
+
+	if (m->flip == flip_folder)
+		flip_folder("good");
+	if (pthread_create(&t, NULL, change, (void *)(uintptr_t)m) != 0)
+		_exit(OTHER);
+	pause_a_bit((unsigned)getpid() % 97 * 1000);
+	start(m);
+}
+
+static int start_one(const struct mode *m)
+{
+	int status = 0;
+	pid_t pid = m->inside ? fork() : vfork();
+
+	if (pid == 0 && m->inside)
+		start_beside(m);
+	if (pid == 0)
+		start(m);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return OTHER;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -198,13 +229,17 @@ static int run(const struct mode *m, unsigned rounds)
 	copy("good", "first");
 	copy("evil", "second");
 	descriptor = open("good", O_PATH | O_CLOEXEC);
+	folders[0] = open("good.d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	folders[1] = open("evil.d", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	flip_link("good");
 	flip_script("good");
-	pthread_create(&t, NULL, change, (void *)m);
+	if (!m->inside)
+		pthread_create(&t, NULL, change, (void *)(uintptr_t)m);
 	for (unsigned i = 0; i < rounds; i++)
 		seen[start_one(m) & 255]++;
 	atomic_store(&stop, true);
-	pthread_join(t, NULL);
+	if (!m->inside)
+		pthread_join(t, NULL);
 	printf("good %u evil %u refused %u killed %u other %u\n", seen[0],
 	       seen[1] + seen[2] + seen[3] + seen[4] + seen[5] + seen[6] + seen[7], seen[REFUSED],
 	       seen[128 + SIGKILL], seen[OTHER]);

@@ -50,7 +50,7 @@ static int watch(void)
 	if (!at)
 		return UNMAPPED;
 	memset(at, CANARY, LENGTH);
-	for (int round = 0; round < 20; round++) {
+	for (int round = 0; round < 30; round++) {
 		for (size_t i = 0; i < LENGTH; i++)
 			if (((volatile char *)at)[i] != CANARY)
 				return CHANGED;

@@ -161,6 +161,17 @@ static long call_send_fd(void)
 	return sendto(fd_number, "f", 1, MSG_DONTWAIT, (struct sockaddr *)&in, sizeof in);
 }
 
+static long call_sendmsg_fd(void)
+{
+	struct sockaddr_in in = no;
+	struct iovec v = {"f", 1};
+	struct msghdr head = {
+		.msg_name = &in, .msg_namelen = sizeof in, .msg_iov = &v, .msg_iovlen = 1};
+
+	in.sin_family = AF_UNSPEC;
+	return sendmsg(fd_number, &head, MSG_DONTWAIT);
+}
+
 static long call_bind(const char *path)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -238,6 +249,7 @@ static const struct mode {
 	{"sendmsg_header", set_messages, flip_head, call_sendmsg},
 	{"sendmmsg_second", set_messages, flip_second, call_sendmmsg},
 	{"sendto_fd", set_send_fds, flip_fd, call_send_fd},
+	{"sendmsg_fd", set_send_fds, flip_fd, call_sendmsg_fd},
 	{"sendmsg_control", set_control, flip_control, call_sendmsg},
 	{"bind_link", NULL, flip_link, call_bind_link},
 };

@@ -321,7 +321,21 @@ static void law_16(void)
 	made_is(&w, p, "connect registry:npm", "allow user.wary:6", "law_16 the registry");
 	made_is(&w, p, "connect registry.npmjs.org:8443", "allow user.wary:7", "law_16 at a port");
 	made_is(&w, p, "resolve registry.npmjs.org", "allow user.wary:7", "law_16 and its name");
-	made_is(&w, p, "bind 0.0.0.0:80", "allow user.wary:4", "law_16 own is what one binds");
+	made_is(&w, p, "bind 127.0.0.1:80", "allow user.wary:4",
+	        "law_16 own: what this host reaches");
+	made_is(&w, p, "bind [::1]:80", "allow user.wary:4", "law_16 own: likewise, IPv6");
+	made_is(&w, p, "bind unix:@name", "allow user.wary:4", "law_16 own: a local name");
+	made_is(&w, p, "bind udp/0.0.0.0:0", "allow user.wary:4",
+	        "law_16 own: a datagram port that nobody knows yet");
+	made_is(&w, p, "bind udp/[::]:0", "allow user.wary:4", "law_16 own: likewise, IPv6");
+	made_is(&w, p, "bind 0.0.0.0:80", "deny user.wary:2",
+	        "law_16 trap: to bind 0.0.0.0 is not own");
+	made_is(&w, p, "bind [::]:80", "deny user.wary:2", "law_16 trap: nor ::");
+	made_is(&w, p, "bind tcp/0.0.0.0:0", "deny user.wary:2",
+	        "law_16 trap: nor a stream socket that listens without an address");
+	made_is(&w, p, "bind udp/0.0.0.0:53", "deny user.wary:2", "law_16 trap: nor a known port");
+	made_is(&w, p, "bind 192.168.1.2:80", "deny user.wary:2",
+	        "law_16 trap: nor an address that others reach");
 	policy_free(p);
 	p = text("wary 1\ndefault deny\nallow bind loopback:*\n");
 	made_is(&w, p, "bind 127.0.0.1:80", "allow user.wary:3", "law_16 bind loopback");

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# wary-test: timeout=900
+"""Whatever is changed in a store, verify finds it and names it.
+
+Every column of every table is changed in a row, rows are removed, doubled,
+swapped, inserted and cut off, triggers and views dropped, an older copy put
+back, the store signed anew by another key; each in a copy of its own.
+"""
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+from wary_test import BUILD, TMP, WARY, finish, note, ok as check
+
+ENV = dict(os.environ, XDG_STATE_HOME=str(TMP / "state"))
+MADE = TMP / "state/wary/wary.db"
+ORIGINAL = TMP / "original.db"
+KEY = TMP / "state/wary/keys/machine.pub"
+TABLES = ("event", "string", "actor", "act", "detail", "checkpoint", "session",
+          "session_source", "source", "signer", "closing")
+ROW = {"event": r"^wary: row ", "string": r"^wary: string ", "actor": r"^wary: actor ",
+       "act": r"^wary: act ", "detail": r"^wary: detail "}
+
+
+def session(events, *more, env=None, db=MADE):
+    return subprocess.run([BUILD / "tests/lib/audit_session", db, str(events), *map(str, more)],
+                          env=env or ENV, capture_output=True, text=True, timeout=120,
+                          check=False, stdin=subprocess.DEVNULL)
+
+
+def copy(name, source=None):
+    """A whole copy, the log's rows in it; the store itself stays as it is."""
+    path = TMP / f"{name}.db"
+    for old in TMP.glob(f"{name}.db*"):
+        old.unlink()
+    if not source:
+        shutil.copyfile(ORIGINAL, path)
+        return path
+    a = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
+    b = sqlite3.connect(path)
+    a.backup(b)
+    a.close()
+    # One file, without a log.
+    b.execute("PRAGMA journal_mode = DELETE")
+    b.close()
+    return path
+
+
+def verify(path, *options):
+    done = subprocess.run([WARY, "audit", "verify", "--db", path, "--key", KEY, *options],
+                          env=ENV, capture_output=True, text=True, timeout=120, check=False,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout + done.stderr
+
+
+def change(path, *statements, keep_triggers=False):
+    """Runs statements with the triggers out of the way, and back again."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA synchronous = OFF")
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type='trigger'").fetchall()
+    for name, _ in [] if keep_triggers else triggers:
+        db.execute(f'DROP TRIGGER "{name}"')
+    for statement in statements:
+        words, values = statement if isinstance(statement, tuple) else (statement, ())
+        db.execute(words, values)
+    for _, sql in [] if keep_triggers else triggers:
+        db.execute(sql)
+    db.close()
+
+
+def found(name, pattern, *statements, **more):
+    """A change is found: status 1, and a line says what it is."""
+    path = copy("tampered")
+    try:
+        change(path, *statements, **more)
+    except sqlite3.Error as error:
+        check(False, f"{name}: sqlite says {error}")
+        return
+    status, text = verify(path)
+    right = status == 1 and re.search(pattern, text, re.M) and "NOT INTACT" in text
+    check(right, name)
+    if not right:
+        note(f"status {status}, wanted /{pattern}/\n{text}")
+
+
+def other_value(value):
+    if value is None:
+        return 1
+    if isinstance(value, bytes):
+        return bytes([value[0] ^ 1]) + value[1:]
+    return value + 1 if isinstance(value, int) else value + "x"
+
+
+def columns(db, table):
+    return [r[1] for r in db.execute(f"PRAGMA table_info({table})")]
+
+
+def every_column():
+    db = sqlite3.connect(ORIGINAL)
+    for table in TABLES:
+        names = columns(db, table)
+        count = db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        rowid, *values = db.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid LIMIT 1 OFFSET ?",
+                                    (count // 2,)).fetchone()
+        for name, value in zip(names, values):
+            where = f"WHERE rowid = {rowid}"
+            if name in ("id", "session") and value == rowid:
+                new = -7
+            else:
+                new = other_value(value)
+            pattern = ROW.get(table, "^wary: ")
+            found(f"{table}.{name} changed", pattern,
+                  (f"UPDATE {table} SET {name} = ? {where}", (new,)))
+            if isinstance(value, int) and name not in ("id", "session"):
+                found(f"{table}.{name} of another type", pattern,
+                      (f"UPDATE {table} SET {name} = ? {where}", (b"x",)))
+    db.close()
+
+
+def every_table():
+    db = sqlite3.connect(ORIGINAL)
+    for table in TABLES:
+        first, last = db.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
+        ids = [r[0] for r in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
+        names = ", ".join(columns(db, table)[1:])
+        middle = ids[len(ids) // 2]
+        for what, row in (("first", first), ("middle", middle), ("last", last)):
+            found(f"{table}: the {what} row removed", ROW.get(table, "^wary: "),
+                  f"DELETE FROM {table} WHERE rowid = {row}")
+        found(f"{table}: all rows removed", "^wary: ", f"DELETE FROM {table}")
+        if table not in ("session", "closing"):
+            found(f"{table}: a row doubled at the end", "^wary: ",
+                  f"INSERT INTO {table} SELECT {last + 1}, {names} FROM {table}"
+                  f" WHERE rowid = {middle}")
+        if len(ids) > 1:
+            found(f"{table}: two rows swapped", ROW.get(table, "^wary: "),
+                  f"UPDATE {table} SET rowid = -1 WHERE rowid = {ids[0]}",
+                  f"UPDATE {table} SET rowid = {ids[0]} WHERE rowid = {last}",
+                  f"UPDATE {table} SET rowid = {last} WHERE rowid = -1")
+    found("event: the last three rows removed", r"^wary: row .* and 2 after it were removed",
+          "DELETE FROM event WHERE rowid > (SELECT max(rowid) - 3 FROM event)")
+    found("event: a row inserted before all", r"^wary: row .* was inserted",
+          "INSERT INTO event SELECT -5, at_us, took_us, actor, act, object, detail, result, mark"
+          " FROM event WHERE id = 3")
+    found("a row changed and its hash made anew", r"hash",
+          "UPDATE event SET took_us = took_us + 1, mark = mark + 1 WHERE id = 5")
+    db.close()
+
+
+def names_the_row():
+    path = copy("tampered")
+    change(path, "UPDATE event SET result = 13 WHERE id = 40")
+    status, text = verify(path)
+    db = sqlite3.connect(path)
+    session_name, seq = db.execute(
+        "SELECT s.name, c.first_seq + 40 - c.first_event FROM checkpoint c"
+        " JOIN session s ON s.id = c.session"
+        " WHERE 40 BETWEEN c.first_event AND c.first_event + c.events - 1").fetchone()
+    db.close()
+    check(status == 1 and f"row 40 (session {session_name}, seq {seq}) was changed" in text,
+          "the row is named with its session and seq")
+    note(text.strip())
+
+
+def schema():
+    db = sqlite3.connect(ORIGINAL)
+    objects = db.execute("SELECT type, name FROM sqlite_master"
+                         " WHERE type IN ('trigger', 'view', 'index') AND sql NOT NULL").fetchall()
+    db.close()
+    for kind, name in objects:
+        found(f"{kind} {name} dropped", f"^wary: the {kind} {name} was removed",
+              f"DROP {kind} {name}", keep_triggers=True)
+    found("a trigger added", "wary did not make: sneaky",
+          "CREATE TRIGGER sneaky AFTER INSERT ON event BEGIN DELETE FROM string; END",
+          keep_triggers=True)
+    found("a view changed", "^wary: the view decisions was changed",
+          "DROP VIEW decisions", "CREATE VIEW decisions AS SELECT * FROM event WHERE id > 5",
+          keep_triggers=True)
+
+
+def guards():
+    """The triggers refuse what a program might do by mistake."""
+    for recursive in (0, 1):
+        path = copy("guarded")
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute(f"PRAGMA recursive_triggers = {recursive}")
+        for table in TABLES:
+            key = "session" if table == "closing" else "id"
+            refused = 0
+            names = ", ".join(columns(db, table))
+            for sql in (f"UPDATE {table} SET {key} = {key}", f"DELETE FROM {table}",
+                        f"INSERT OR REPLACE INTO {table} SELECT {names} FROM {table} LIMIT 1",
+                        f"REPLACE INTO {table} SELECT {names} FROM {table} LIMIT 1"):
+                try:
+                    db.execute(sql)
+                except sqlite3.IntegrityError as error:
+                    refused += "append-only" in str(error)
+            check(refused == 4, f"{table} is append-only (recursive_triggers {recursive})")
+        db.close()
+        check(verify(path)[0] == 0, "and nothing has changed")
+
+
+def cut_off():
+    """Ends that are cut off cleanly: what an anchor and the head are for."""
+    db = sqlite3.connect(ORIGINAL)
+    last = db.execute("SELECT max(id) FROM session").fetchone()[0]
+    names = {t: db.execute(f"SELECT first_{t}, first_event FROM checkpoint WHERE session = ?"
+                           " AND kind & 1", (last,)).fetchone()[0]
+             for t in ("string", "actor", "act", "detail", "event")}
+    signer = db.execute("SELECT signer FROM session WHERE id = ?", (last,)).fetchone()[0]
+    sources = db.execute("SELECT min(id) FROM session_source WHERE session = ?",
+                         (last,)).fetchone()[0]
+    db.close()
+    statements = [f"DELETE FROM {t} WHERE id >= {first}" for t, first in names.items()]
+    statements += [f"DELETE FROM checkpoint WHERE session = {last}",
+                   f"DELETE FROM session WHERE id = {last}",
+                   f"DELETE FROM closing WHERE session = {last}",
+                   f"DELETE FROM session_source WHERE id >= {sources}",
+                   f"DELETE FROM signer WHERE id >= {signer}"]
+    path = copy("tampered")
+    change(path, *statements)
+    check(verify(path)[0] == 0, "the last session taken out whole: only an anchor can tell")
+    shutil.copy(f"{MADE}.head", f"{path}.head")
+    status, text = verify(path)
+    check(status == 1 and "is missing" in text, "the head tells")
+    os.unlink(f"{path}.head")
+    status, text = verify(path, "--anchor", f"{MADE}.head")
+    check(status == 1 and "the anchor is of, is missing" in text, "an anchor tells")
+    check(verify(ORIGINAL, "--anchor", f"{MADE}.head")[0] == 0, "the anchor fits the original")
+    found("the last checkpoint and its rows cut off", "^wary: ",
+          "DELETE FROM event WHERE id >= (SELECT first_event FROM checkpoint"
+          " WHERE id = (SELECT max(id) FROM checkpoint))",
+          "DELETE FROM checkpoint WHERE id = (SELECT max(id) FROM checkpoint)")
+
+
+def lost_log():
+    """The -wal removed while it holds committed rows."""
+    folder = TMP / "lost"
+    shutil.copytree(TMP / "state/wary", folder)
+    check((folder / "wary.db-wal").exists(), "rows are in the log alone")
+    (folder / "wary.db-wal").unlink()
+    (folder / "wary.db-shm").unlink(missing_ok=True)
+    status, text = verify(folder / "wary.db")
+    check(status in (1, 2) and "intact" not in text.replace("NOT INTACT", ""),
+          "a log that was removed is found")
+    note(text.strip())
+
+
+def old_copy():
+    path = TMP / "state/wary/wary.db"
+    older = copy("older", path)
+    check(session(20).returncode == 0, "a further session")
+    for name in ("wary.db-wal", "wary.db-shm"):
+        (path.parent / name).unlink(missing_ok=True)
+    shutil.copy(older, path)
+    status, text = verify(path)
+    check(status == 1 and "older copy put back" in text, "an older copy put back is found")
+    note(text.strip())
+
+
+def other_key():
+    """All of it made by somebody without the private key."""
+    env = dict(ENV, XDG_STATE_HOME=str(TMP / "forger"))
+    forged = TMP / "forged.db"
+    check(session(50, env=env, db=forged).returncode == 0, "a store of another key")
+    status, text = verify(forged)
+    check(status == 1 and "not named as trusted" in text, "a store of another key is not trusted")
+    note(text.strip())
+    path = copy("tampered")
+    with sqlite3.connect(forged) as a, sqlite3.connect(path) as b:
+        row = a.execute("SELECT public, certificate, at_us FROM signer WHERE id = 1").fetchone()
+    a.close()
+    b.close()
+    found("the machine's key replaced", "^wary: ",
+          ("UPDATE signer SET public = ?, certificate = ?, at_us = ? WHERE id = 1", row))
+
+
+def truncated():
+    data = copy("tampered").read_bytes()
+    wrong = []
+    for size in list(range(0, len(data), 4096)) + [100, 5000, len(data) - 1]:
+        path = TMP / "short.db"
+        path.write_bytes(data[:size])
+        status, _ = verify(path)
+        if status == 0:
+            wrong.append(size)
+    check(not wrong, f"every truncation of the file is found {wrong}")
+
+
+def main():
+    for number in range(3):
+        done = session(60 + 40 * number, number)
+        check(done.returncode == 0, f"session {number}: {done.stderr.strip()}")
+    shutil.copyfile(copy("made", MADE), ORIGINAL)
+    status, text = verify(ORIGINAL)
+    check(status == 0 and "3 sessions: intact" in text, "the untouched copy is intact")
+    note(text.strip())
+    names_the_row()
+    every_column()
+    every_table()
+    schema()
+    guards()
+    cut_off()
+    lost_log()
+    truncated()
+    other_key()
+    old_copy()
+    finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
