@@ -38,6 +38,8 @@ struct pool_thread {
 	bool joinable;
 	bool has_slot;
 	unsigned calm, calls;
+	pid_t caller; /* of the last call, and how often it was another's */
+	unsigned changes;
 };
 
 struct pool {
@@ -87,16 +89,22 @@ static void give_slot(struct pool_thread *t)
 }
 
 /* One slot more while calls wait and a processor may be idle; one less when
- * they no longer do.  Only ever by the worker that holds one. */
-static void adapt_slots(struct pool_thread *t)
+ * they no longer do.  Only ever by the worker that holds one.  A single caller
+ * that has come again already is no reason: two receivers would take turns. */
+static void adapt_slots(struct pool_thread *t, pid_t caller)
 {
 	struct pool *p = t->pool;
 	struct pollfd fd = {.fd = p->sup->listener_fd, .events = POLLIN};
 	int n = atomic_load(&p->slots_n);
+	bool several;
 
+	t->changes += caller != t->caller;
+	t->caller = caller;
 	if (++t->calls % LOOK_CALLS != 0)
 		return;
-	if (poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN)) {
+	several = t->changes > 1;
+	t->changes = 0;
+	if (several && poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN)) {
 		t->calm = 0;
 		if (n < SLOTS_MAX && atomic_load(&p->parked_n) > 0 &&
 		    atomic_compare_exchange_strong(&p->slots_n, &n, n + 1))
@@ -158,7 +166,7 @@ static void *worker_main(void *arg)
 		}
 		p->ops->serve(&t->worker, &n);
 		if (t->has_slot)
-			adapt_slots(t);
+			adapt_slots(t, (pid_t)n.pid);
 	}
 	/* Whoever is still parked must see the end as well. */
 	atomic_store(&p->ended, true);

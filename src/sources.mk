@@ -3,6 +3,7 @@ libwarypure_a_SOURCES = \
 	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
+	src/audit/expr.c \
 	src/audit/merkle.c \
 	src/audit/ratchet.c \
 	src/audit/record.c \
@@ -152,6 +153,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_sql.c \
+	src/cmd/audit_tree.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -217,6 +219,7 @@ libwary_a_SOURCES = \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
+	src/trap/processes.c \
 	src/trap/stack.c \
 	src/trap/tree.c \
 	src/trap/trial.c
@@ -268,6 +271,7 @@ wary_headers = \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
+	src/audit/expr.h \
 	src/audit/folder.h \
 	src/audit/head.h \
 	src/audit/intern.h \
@@ -412,6 +416,7 @@ wary_headers = \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
+	src/trap/processes.h \
 	src/trap/stack.h \
 	src/trap/tree.h \
 	src/trap/trial.h

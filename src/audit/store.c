@@ -4,6 +4,7 @@
 #include "audit/head.h"
 #include "audit/schema.h"
 #include "audit/store_sql.h"
+#include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 int store_code(int rc)
 {
@@ -281,8 +283,7 @@ int store_sync_always(struct store *s)
 
 int store_calm(struct store *s, enum store_calm how)
 {
-	static const int pages[] = {
-		[STORE_NEVER] = 0, [STORE_RUNNING] = 1000, [STORE_ENDING] = 200};
+	static const int pages[] = {[STORE_NEVER] = 0, [STORE_RUNNING] = 1000};
 
 	return store_code(sqlite3_wal_autocheckpoint(s->db, pages[how]));
 }
@@ -295,6 +296,22 @@ char *store_explain(const struct store *s, int err)
 
 	explain(s->path, err, said ? sqlite3_errmsg(s->db) : NULL, &why);
 	return why;
+}
+
+void store_settle(struct store *s)
+{
+	const off_t short_bytes = (off_t)200 * 4120; /* pages with their heads */
+	auto_buf log = BUF_INIT;
+	struct stat st;
+
+	buf_fmt(&log, "%s-wal", s->path);
+	if (!buf_text(&log) || stat(log.data, &st) != 0 || st.st_size <= short_bytes)
+		return;
+	sqlite3_busy_timeout(s->db, 0);
+	if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=
+	    SQLITE_OK)
+		log_detail("the record's log stays as long as it is: %s", sqlite3_errmsg(s->db));
+	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
 }
 
 sqlite3 *store_db(struct store *s)

@@ -30,11 +30,15 @@ void store_close(struct store *s);
 /** store_sync_always: commits wait for the disk from now on. */
 must_check int store_sync_always(struct store *s);
 
-/** store_calm: how much log may wait before a commit copies it into the
- * database, which waits for the disk.  Little at the end of a session: the
- * next start reads it all. */
-enum store_calm { STORE_NEVER, STORE_RUNNING, STORE_ENDING };
+/** store_calm: whether a commit copies the log into the database once it is long,
+ * which waits for the disk. */
+enum store_calm { STORE_NEVER, STORE_RUNNING };
 must_check int store_calm(struct store *s, enum store_calm how);
+
+/** store_settle: at the end of a session: copies a log that is more than short
+ * into the database and empties it, since the next start reads all of it.  Not
+ * where others are at work in it, and never a failure: the log is as good. */
+void store_settle(struct store *s);
 
 /** store_db: the connection, for readers. */
 sqlite3 *store_db(struct store *s);

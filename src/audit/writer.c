@@ -146,10 +146,12 @@ static int end_session(struct audit *a)
 {
 	struct anchor seen;
 	bool sealed = false;
-	int err = store_calm(a->store, STORE_ENDING);
+	int err = 0;
 
 	while (!err && !sealed)
 		err = finish(a, &sealed);
+	if (!err)
+		store_settle(a->store);
 	if (!err)
 		err = batch_anchor(a->batch, &seen);
 	/* Before the journal goes: a store whose log is lost in between is still told

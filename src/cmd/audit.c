@@ -15,7 +15,12 @@ static const struct audit_command commands[] = {
          "[--session ID] [--verdict WORD] [--class WORD] [--path GLOB] [--since TIME] [--json] "
          "[-f]",
          "decisions, one a line", audit_log},
+	{"query", "[--session ID] [--last N] [--json] [-f] EXPRESSION",
+         "rows that fit, as: class=connect and refused and name~\"*.example.org\" since 2d",
+         audit_query},
 	{"show", "SESSION", "what a session did, on one screen", audit_show},
+	{"tree", "[--db FILE] [--json] SESSION", "the processes of a session, as a tree",
+         audit_tree},
 	{"sql", "[--db FILE] [--limit N] [--json] QUERY",
          "reads with SQL: the views are in wary-audit(1)", audit_sql},
 	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",

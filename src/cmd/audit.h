@@ -23,6 +23,8 @@ int audit_verify(int argc, char **argv);
 int audit_sessions(int argc, char **argv);
 int audit_log(int argc, char **argv);
 int audit_show(int argc, char **argv);
+int audit_query(int argc, char **argv);
+int audit_tree(int argc, char **argv);
 int audit_sql(int argc, char **argv);
 int audit_report(int argc, char **argv);
 

@@ -6,33 +6,70 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* How it works.  A start-up was two thirds page faults, which cost more than
+ * the pages do, several times as much under some hypervisors:
+ * 1. A heap for each thread, which glibc would make, grows by a page and an
+ *    mprotect at a time; one heap grows in steps.
+ * 2. Pages that will be needed are asked for in one call.
+ * 3. A page that is there at a fork is copied when it is written next, and every
+ *    processor that runs a thread of wary is interrupted for it.  So what is
+ *    free is given back before, and taken anew afterwards. */
+
 /* Newer than the headers that may be installed (Linux 5.14). */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What the shipped default policy, the record and the workers come to. */
-#define START_BYTES ((size_t)1280 << 10)
+/* What reading the shipped default policy comes to, and what follows. */
+#define POLICY_BYTES ((size_t)1536 << 10)
+#define REST_BYTES ((size_t)768 << 10)
+#define HAVE_MAX_BYTES POLICY_BYTES
+#define PIECE_BYTES ((size_t)64 << 10)
 /* How much the heap then grows at a time. */
 #define STEP_BYTES (256 << 10)
+/* What is larger is no part of the heap but taken from the kernel page by page:
+ * not while a policy is read, whose tables are full, but later, when most large
+ * tables are made for what may come. */
+#define LARGE_OF_POLICY_BYTES (4 << 20)
+#define LARGE_BYTES (32 << 10)
 
-/* A page fault costs more than the page, ten times as much under some
- * hypervisors, and a start-up was two thirds page faults.  A heap for each
- * thread, which glibc would make, grows by a page and an mprotect at a time. */
-void heap_prepare(void)
+/* So much of the heap is free, in pieces wherever there is room, and its pages
+ * are there. */
+static void have(size_t bytes)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin, end;
-	void *first;
+	void *pieces[HAVE_MAX_BYTES / PIECE_BYTES];
+	size_t n = bytes / PIECE_BYTES;
 
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_OF_POLICY_BYTES);
+	for (size_t i = 0; i < n; i++) {
+		uintptr_t begin, end;
+
+		pieces[i] = malloc(PIECE_BYTES);
+		begin = (uintptr_t)pieces[i] & ~(page - 1);
+		end = ((uintptr_t)pieces[i] + PIECE_BYTES) & ~(page - 1);
+		if (pieces[i])
+			(void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(pieces[i]);
+}
+
+void heap_prepare(void)
+{
 	(void)mallopt(M_ARENA_MAX, 1);
-	(void)mallopt(M_TOP_PAD, (int)START_BYTES);
-	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
-	first = malloc(1);
-	begin = ((uintptr_t)first + page - 1) & ~(page - 1);
-	end = (uintptr_t)sbrk(0) & ~(page - 1);
-	if (first && begin < end && end - begin <= 2 * START_BYTES)
-		(void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-	free(first);
 	(void)mallopt(M_TOP_PAD, STEP_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+	have(POLICY_BYTES);
+}
+
+void heap_lend(void)
+{
+	(void)malloc_trim(0);
+}
+
+void heap_resume(void)
+{
+	have(REST_BYTES);
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }

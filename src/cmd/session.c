@@ -26,6 +26,7 @@
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
+#include "trap/processes.h"
 #include "trap/stack.h"
 #include "trap/tree.h"
 
@@ -216,6 +217,7 @@ static int start_tree(struct session *s)
 		err = environment_make(s->policy, environ, has_name_servers(s), &s->envp);
 	if (err)
 		return failed("the command's environment cannot be made", err_text(err));
+	heap_lend();
 	if (ask_start(&s->sup.ask) != 0)
 		return failed("no process can be started", strerrordesc_np(errno));
 	s->launch_config = (struct launch_config){
@@ -227,6 +229,7 @@ static int start_tree(struct session *s)
 	};
 	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
 		goto refused;
+	heap_resume();
 	err = hide_self();
 	if (err)
 		return err;
@@ -307,6 +310,8 @@ static int make_parts(struct session *s)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
+	if (!err)
+		err = processes_start(sup->audit, sup->guardian_pid, &sup->processes);
 	if (!err)
 		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
@@ -558,6 +563,7 @@ static int finish(struct session *s)
 		supervise_stop(&s->sup);
 	lookup_stop(&s->sup);
 	launch_free(s->launch);
+	processes_stop(s->sup.processes);
 	err = close_record(s);
 	ask_stop(s->sup.ask);
 	notice_free(s->sup.notice);
