@@ -457,6 +457,7 @@ dist_extra = \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
 	tests/e2e/audit_tree.py \
+	tests/e2e/cases.sh \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
@@ -477,6 +478,7 @@ dist_extra = \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
 	tests/e2e/same_npm.sh \
 	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
@@ -560,12 +562,10 @@ dist_extra = \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
-	tests/lib/cases.sh \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
-	tests/lib/same_make.sh \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
