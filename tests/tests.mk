@@ -39,6 +39,7 @@ unit_programs = \
 	tests/unit/tracee_mem \
 	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
+	tests/unit/trap_confine \
 	tests/unit/trap_filter
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
@@ -196,6 +197,10 @@ tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
 tests_unit_tracee_startup_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_confine_SOURCES = tests/unit/trap_confine.c
+tests_unit_trap_confine_LDADD = $(unit_libs)
+tests_unit_trap_confine_CFLAGS = $(unit_cflags)
+tests_unit_trap_confine_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
@@ -457,7 +462,9 @@ dist_extra = \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
 	tests/e2e/audit_tree.py \
+	tests/e2e/boundary.py \
 	tests/e2e/cases.sh \
+	tests/e2e/confined.py \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
