@@ -148,11 +148,16 @@ libwary_a_SOURCES = \
 	src/base/log.c \
 	src/cmd/approve.c \
 	src/cmd/audit.c \
+	src/cmd/audit_anchor.c \
+	src/cmd/audit_args.c \
+	src/cmd/audit_diff.c \
 	src/cmd/audit_log.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_sql.c \
+	src/cmd/audit_stack.c \
+	src/cmd/audit_stats.c \
 	src/cmd/audit_tree.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
@@ -312,6 +317,7 @@ wary_headers = \
 	src/call/table.def \
 	src/cmd/approve.h \
 	src/cmd/audit.h \
+	src/cmd/audit_args.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
