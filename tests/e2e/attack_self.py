@@ -155,6 +155,7 @@ def on_terminal():
 
 
 natively()
+os.environ["WARY_ATTACK"] = "1"
 on_processes()
 on_living_wary()
 on_everyone()
