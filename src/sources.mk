@@ -3,6 +3,7 @@ libwarypure_a_SOURCES = \
 	src/audit/anchor.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
+	src/audit/expr.c \
 	src/audit/merkle.c \
 	src/audit/ratchet.c \
 	src/audit/record.c \
@@ -147,11 +148,17 @@ libwary_a_SOURCES = \
 	src/base/log.c \
 	src/cmd/approve.c \
 	src/cmd/audit.c \
+	src/cmd/audit_anchor.c \
+	src/cmd/audit_args.c \
+	src/cmd/audit_diff.c \
 	src/cmd/audit_log.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
 	src/cmd/audit_sql.c \
+	src/cmd/audit_stack.c \
+	src/cmd/audit_stats.c \
+	src/cmd/audit_tree.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -217,6 +224,7 @@ libwary_a_SOURCES = \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
+	src/trap/processes.c \
 	src/trap/stack.c \
 	src/trap/tree.c \
 	src/trap/trial.c
@@ -268,6 +276,7 @@ wary_headers = \
 	src/audit/chain.h \
 	src/audit/columns.h \
 	src/audit/decode.h \
+	src/audit/expr.h \
 	src/audit/folder.h \
 	src/audit/head.h \
 	src/audit/intern.h \
@@ -306,6 +315,7 @@ wary_headers = \
 	src/call/table.def \
 	src/cmd/approve.h \
 	src/cmd/audit.h \
+	src/cmd/audit_args.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
@@ -412,6 +422,7 @@ wary_headers = \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
+	src/trap/processes.h \
 	src/trap/stack.h \
 	src/trap/tree.h \
 	src/trap/trial.h

@@ -83,6 +83,9 @@ static void decide(struct request *r, struct judgement *j)
 		policy_decide(r->sup->policy, &r->facts[i], v);
 		if (r->sup->learn && !v->is_floor)
 			v->answer = ANSWER_ALLOW;
+#ifdef WARY_PLANT_ALLOW_ALL /* tests/e2e/boundary.py: what the kernel still refuses */
+		v->answer = ANSWER_ALLOW;
+#endif
 		if (i == 0 || v->answer > j->verdict.answer) {
 			j->verdict = *v;
 			j->facts = &r->facts[i];

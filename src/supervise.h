@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct ask;
+struct processes;
 
 /* What every worker may read while a session runs. Set before the first
  * worker starts and constant from then on, but for the atomics. */
@@ -28,6 +29,7 @@ struct supervisor {
 	const struct policy *policy;
 	struct audit *audit;
 	struct lineage *lineage;
+	struct processes *processes; /* trap/processes.h */
 	struct ask *ask;
 	struct notice *notice;
 	struct stacks *stacks;     /* trap/stack.h */

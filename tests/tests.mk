@@ -4,6 +4,7 @@ unit_programs = \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
+	tests/unit/audit_expr \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/base_buf \
@@ -38,6 +39,7 @@ unit_programs = \
 	tests/unit/tracee_mem \
 	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
+	tests/unit/trap_confine \
 	tests/unit/trap_filter
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
@@ -55,6 +57,10 @@ tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
 tests_unit_audit_chain_LDADD = $(unit_libs)
 tests_unit_audit_chain_CFLAGS = $(unit_cflags)
 tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
+tests_unit_audit_expr_LDADD = $(unit_libs)
+tests_unit_audit_expr_CFLAGS = $(unit_cflags)
+tests_unit_audit_expr_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
 tests_unit_audit_record_LDADD = $(unit_libs)
 tests_unit_audit_record_CFLAGS = $(unit_cflags)
@@ -191,6 +197,10 @@ tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)
 tests_unit_tracee_startup_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_confine_SOURCES = tests/unit/trap_confine.c
+tests_unit_trap_confine_LDADD = $(unit_libs)
+tests_unit_trap_confine_CFLAGS = $(unit_cflags)
+tests_unit_trap_confine_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
@@ -230,6 +240,7 @@ fuzz_programs = \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
+	tests/fuzz/expr \
 	tests/fuzz/image \
 	tests/fuzz/journal \
 	tests/fuzz/package_args \
@@ -250,6 +261,10 @@ tests_fuzz_dns_SOURCES = tests/fuzz/dns.c tests/fuzz/drive.c
 tests_fuzz_dns_LDADD = $(fuzz_libs)
 tests_fuzz_dns_CFLAGS = $(fuzz_cflags)
 tests_fuzz_dns_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_expr_SOURCES = tests/fuzz/expr.c tests/fuzz/drive.c
+tests_fuzz_expr_LDADD = $(fuzz_libs)
+tests_fuzz_expr_CFLAGS = $(fuzz_cflags)
+tests_fuzz_expr_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_image_SOURCES = tests/fuzz/image.c tests/fuzz/drive.c
 tests_fuzz_image_LDADD = $(fuzz_libs)
 tests_fuzz_image_CFLAGS = $(fuzz_cflags)
@@ -443,7 +458,13 @@ dist_extra = \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
+	tests/e2e/audit_more.py \
+	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
+	tests/e2e/audit_tree.py \
+	tests/e2e/boundary.py \
+	tests/e2e/cases.sh \
+	tests/e2e/confined.py \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
@@ -464,6 +485,7 @@ dist_extra = \
 	tests/e2e/reduced.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
+	tests/e2e/same_make.sh \
 	tests/e2e/same_npm.sh \
 	tests/e2e/same_pip.sh \
 	tests/e2e/same_sockets.py \
@@ -484,6 +506,9 @@ dist_extra = \
 	tests/fuzz/corpus/config/pip \
 	tests/fuzz/corpus/dns/answer \
 	tests/fuzz/corpus/dns/query \
+	tests/fuzz/corpus/expr/connect \
+	tests/fuzz/corpus/expr/open \
+	tests/fuzz/corpus/expr/quotes \
 	tests/fuzz/corpus/image/elf-32 \
 	tests/fuzz/corpus/image/elf-interp \
 	tests/fuzz/corpus/image/elf-loader \
@@ -544,12 +569,10 @@ dist_extra = \
 	tests/fuzz/run \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
-	tests/lib/cases.sh \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
-	tests/lib/same_make.sh \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
@@ -603,5 +626,6 @@ dist_policies = \
 	policy/tools.wary \
 	policy/work.wary
 dist_manuals = \
+	man/wary-audit.1 \
 	man/wary-policy.5 \
 	man/wary.1

@@ -8,6 +8,7 @@
 #include "answer/script.h"
 #include "supervise.h"
 #include "tracee/lineage_entry.h"
+#include "trap/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,25 @@ static int enter(struct request *r, const struct execution *x, const struct star
 	return lineage_exec(r->sup->lineage, s->pid, &exec);
 }
 
+/* And in the record. */
+static int note(const struct request *r, const struct execution *x, const struct startup *s)
+{
+	const struct facts_program *is = &x->identity;
+	const struct audit_event e = {
+		.pid = s->pid,
+		.tid = s->pid,
+		.uid = r->worker->fsuid_now,
+		.program = is->path,
+		.object = is->script ? is->script : is->path,
+		.argv = is->argv,
+		.argc = is->argc,
+		.cwd = r->cwd,
+		.sha256 = is->sha256,
+	};
+
+	return processes_loaded(r->sup->processes, &e);
+}
+
 /* The new program stands at its first instruction. */
 static bool loaded(void *ctx, pid_t pid)
 {
@@ -111,7 +131,7 @@ static bool loaded(void *ctx, pid_t pid)
 	if (startup_read(pid, &s) != 0)
 		return false;
 	good = program_same(x->program, &s) && install_same(x, &s) &&
-	       give_environment(r, x, &s) == 0 && enter(r, x, &s) == 0;
+	       give_environment(r, x, &s) == 0 && enter(r, x, &s) == 0 && note(r, x, &s) == 0;
 	startup_done(&s);
 	return good;
 }

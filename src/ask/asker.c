@@ -3,9 +3,12 @@
 #include "ask/freeze.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "trap/filter.h"
+#include "trap/privilege.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -220,6 +223,10 @@ static _Noreturn void become_asker(struct self *s, pid_t wary)
 		_exit(1);
 	close_others(s);
 	watch(s);
+	/* It stops processes of the tree, of other users too, and reads /proc. */
+	if (privilege_drop(~(PRIVILEGE_BIT(CAP_KILL) | PRIVILEGE_BIT(CAP_SYS_PTRACE))) != 0 ||
+	    filter_confine() != 0)
+		_exit(1);
 	run(s);
 }
 

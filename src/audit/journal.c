@@ -505,7 +505,7 @@ int journal_create(const char *folder, const uint8_t *uuid, uint64_t mono_us,
 	if (!err)
 		err = begin(j, uuid, mono_us, seal_key);
 	if (err) {
-		if (j->fd >= 0)
+		if (j->path && j->fd >= 0)
 			unlink(j->path);
 		journal_free(j);
 		return err;

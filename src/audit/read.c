@@ -1,5 +1,6 @@
 #include "audit/read.h"
 
+#include "audit/expr.h"
 #include "audit/record.h"
 #include "audit/schema_events.h"
 #include "base/buf.h"
@@ -25,6 +26,38 @@ static void path_matches(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 
 	(void)argc;
 	sqlite3_result_int(ctx, name && *name == '/' && path_match(pattern, name, false));
+}
+
+/* As audit/expr.h has them. */
+static void glob_matches(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *pattern = (const char *)sqlite3_value_text(argv[0]);
+	const char *text = (const char *)sqlite3_value_text(argv[1]);
+
+	(void)argc;
+	sqlite3_result_int(ctx, pattern && text && expr_glob(pattern, text));
+}
+
+static void host_of(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *object = (const char *)sqlite3_value_text(argv[0]);
+	size_t n = object ? (size_t)sqlite3_value_bytes(argv[0]) : 0;
+
+	(void)argc;
+	if (object)
+		sqlite3_result_text64(ctx, object, expr_host(object, n), SQLITE_TRANSIENT,
+		                      SQLITE_UTF8);
+}
+
+static int add_functions(sqlite3 *db)
+{
+	int rc = sqlite3_create_function(db, "wary_glob", 2, SQLITE_UTF8, NULL, glob_matches, NULL,
+	                                 NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_function(db, "wary_host", 1, SQLITE_UTF8, NULL, host_of, NULL,
+		                             NULL);
+	return rc;
 }
 
 /* A word of the store is one of those that a mask has. */
@@ -59,6 +92,16 @@ static void conditions(struct buf *sql, const struct read_filter *f)
 		        " AND s.opened_us + c.at_us + c.skew_us >= %llu"
 		        " AND " SCHEMA_WALL_US " >= %llu",
 		        (unsigned long long)f->since_us, (unsigned long long)f->since_us);
+	if (f->until_us)
+		buf_fmt(sql, " AND " SCHEMA_WALL_US " < %llu", (unsigned long long)f->until_us);
+	if (f->batch_kinds)
+		buf_fmt(sql, " AND c.kinds & %u", f->batch_kinds);
+	if (f->batch_classes)
+		buf_fmt(sql, " AND c.classes & %u", f->batch_classes);
+	if (f->batch_answers)
+		buf_fmt(sql, " AND c.answers & %u", f->batch_answers);
+	if (f->where && *f->where)
+		buf_fmt(sql, " AND (%s)", f->where);
 	if (f->after_id)
 		buf_fmt(sql, " AND c.first_event + c.events > %llu AND e.id > %llu",
 		        (unsigned long long)f->after_id, (unsigned long long)f->after_id);
@@ -92,6 +135,8 @@ static int prepare(struct reader *r, const struct read_filter *f)
 	}
 	if (!buf_text(&sql))
 		return -ERR_NOMEM;
+	if (rc == SQLITE_OK && f->where)
+		rc = add_functions(store_db(r->store));
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(store_db(r->store), sql.data, -1, &r->stmt, NULL);
 	return store_code(rc);

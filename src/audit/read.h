@@ -18,6 +18,9 @@ struct read_filter {
 	bool refused;      /* every answer but allow */
 	const char *path;  /* canonical pattern of the object; policy/glob.h */
 	uint64_t since_us; /* wall time */
+	uint64_t until_us; /* 0: no end */
+	const char *where; /* a condition as expr_parse makes it, or NULL */
+	uint32_t batch_kinds, batch_classes, batch_answers; /* its masks */
 	uint64_t after_id;
 	uint64_t last; /* only so many, the last ones */
 };

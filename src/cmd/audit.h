@@ -23,6 +23,12 @@ int audit_verify(int argc, char **argv);
 int audit_sessions(int argc, char **argv);
 int audit_log(int argc, char **argv);
 int audit_show(int argc, char **argv);
+int audit_query(int argc, char **argv);
+int audit_anchor(int argc, char **argv);
+int audit_diff(int argc, char **argv);
+int audit_stack(int argc, char **argv);
+int audit_stats(int argc, char **argv);
+int audit_tree(int argc, char **argv);
 int audit_sql(int argc, char **argv);
 int audit_report(int argc, char **argv);
 

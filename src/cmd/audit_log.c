@@ -1,4 +1,5 @@
-/* wary audit log */
+/* wary audit log, wary audit query */
+#include "audit/expr.h"
 #include "audit/record.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -22,6 +23,8 @@ struct options {
 	struct read_filter filter;
 	struct buf pattern;
 	bool json, follow, all;
+	const char *name; /* of the command */
+	struct expr expr; /* of query */
 };
 
 static int take_option(struct options *o, int c)
@@ -49,8 +52,38 @@ static int take_option(struct options *o, int c)
 	else if (c == 'n' && text_number(optarg, INT64_MAX, &n) == 0)
 		o->filter.last = n;
 	else
-		return audit_usage("log");
+		return audit_usage(o->name);
 	return 0;
+}
+
+/* The words of a query, put together: quotes are the shell's business. */
+static int take_query(struct options *o, int argc, char **argv)
+{
+	auto_buf text = BUF_INIT;
+	auto_buf error = BUF_INIT;
+	struct read_filter until = {0};
+	int err;
+	int status = 0;
+
+	for (int i = 0; i < argc; i++)
+		buf_fmt(&text, i ? " %s" : "%s", argv[i]);
+	err = buf_text(&text) ? expr_parse(text.data, &o->expr, &error) : -ERR_NOMEM;
+	if (err) {
+		log_error("audit query: %s",
+		          err == -ERR_FORMAT && buf_text(&error) ? error.data : err_text(err));
+		return AUDIT_USAGE;
+	}
+	if (*o->expr.since)
+		status = audit_since_word(o->expr.since, &o->filter);
+	if (!status && *o->expr.until)
+		status = audit_since_word(o->expr.until, &until);
+	o->filter.until_us = until.since_us;
+	o->filter.where = buf_text(&o->expr.sql);
+	o->filter.batch_kinds = o->expr.kinds;
+	o->filter.batch_classes = o->expr.classes;
+	o->filter.batch_answers = o->expr.answers;
+	o->all = true;
+	return status;
 }
 
 static int take_options(int argc, char **argv, struct options *o, bool *help)
@@ -71,6 +104,14 @@ static int take_options(int argc, char **argv, struct options *o, bool *help)
 			*help = true;
 		else
 			status = take_option(o, c);
+	}
+	if (strcmp(o->name, "query") == 0) {
+		bool empty = optind == argc && !*help;
+
+		if (!status && !*help)
+			status = empty ? audit_usage("query")
+			               : take_query(o, argc - optind, argv + optind);
+		return status;
 	}
 	if (!status && optind == argc - 1 && !o->session)
 		o->session = argv[optind++];
@@ -263,15 +304,15 @@ static int run(struct store *s, struct options *o)
 	return err ? AUDIT_USAGE : AUDIT_FINE;
 }
 
-int audit_log(int argc, char **argv)
+static int read_events(const char *name, int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.name = name};
 	struct store *s = NULL;
 	bool help = false;
 	int status = take_options(argc, argv, &o, &help);
 
 	if (!status && help)
-		status = audit_help("log");
+		status = audit_help(name);
 	else if (!status) {
 		s = audit_open(o.db);
 		status = s ? 0 : AUDIT_USAGE;
@@ -282,5 +323,16 @@ int audit_log(int argc, char **argv)
 	}
 	store_close(s);
 	buf_free(&o.pattern);
+	expr_free(&o.expr);
 	return status;
+}
+
+int audit_log(int argc, char **argv)
+{
+	return read_events("log", argc, argv);
+}
+
+int audit_query(int argc, char **argv)
+{
+	return read_events("query", argc, argv);
 }

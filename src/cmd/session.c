@@ -26,6 +26,7 @@
 #include "trap/filter.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
+#include "trap/processes.h"
 #include "trap/stack.h"
 #include "trap/tree.h"
 
@@ -310,6 +311,8 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
 	if (!err)
+		err = processes_start(sup->audit, sup->guardian_pid, &sup->processes);
+	if (!err)
 		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
@@ -560,6 +563,7 @@ static int finish(struct session *s)
 		supervise_stop(&s->sup);
 	lookup_stop(&s->sup);
 	launch_free(s->launch);
+	processes_stop(s->sup.processes);
 	err = close_record(s);
 	ask_stop(s->sup.ask);
 	notice_free(s->sup.notice);

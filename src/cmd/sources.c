@@ -246,7 +246,8 @@ int sources_list(const struct folders *f, const char *shipped, struct sources_it
 		sources_list_free(l.items, l.count);
 		return err;
 	}
-	qsort(l.items, l.count, sizeof *l.items, by_kind_and_name);
+	if (l.count)
+		qsort(l.items, l.count, sizeof *l.items, by_kind_and_name);
 	*out = l.items;
 	*count = l.count;
 	return 0;

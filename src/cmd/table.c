@@ -37,6 +37,7 @@ struct table *table_new(const struct table_column *columns)
 	t->columns = columns;
 	while (columns[t->n].title)
 		t->n++;
+	invariant(t->n > 0);
 	t->width_chars = calloc(t->n, sizeof *t->width_chars);
 	t->cells_cap = t->n * ROWS_KEPT;
 	t->cells = calloc(t->cells_cap, sizeof *t->cells);

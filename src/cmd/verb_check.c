@@ -161,7 +161,7 @@ static int fmt_one(struct tool *t, const char *file)
 	if (err || out.failed)
 		return tool_failed(t, file, err ? err : -ERR_NOMEM);
 	same = out.len_bytes == text.len_bytes &&
-	       (!out.len_bytes || memcmp(out.data, text.data, out.len_bytes) == 0);
+	       (!text.data || memcmp(out.data, text.data, out.len_bytes) == 0);
 	if (t->options & TOOL_CHECK) {
 		if (!same)
 			printf("%s: would change\n", shown);

@@ -69,13 +69,17 @@ struct talk {
 void guard_expect(struct guard *g, int socket_fd, enum facts_proto proto,
                   const struct guard_asker *who)
 {
-	struct sockaddr_storage sa;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_storage room;
+	} sa = {.room = {0}};
 	socklen_t len = sizeof sa;
 	struct expected *e;
 	struct expected old;
 
 	/* sin_port and sin6_port lie at the same place. */
-	if (getsockname(socket_fd, (struct sockaddr *)&sa, &len) != 0) {
+	if (getsockname(socket_fd, &sa.any, &len) != 0) {
 		entry_put(who->program);
 		return;
 	}
@@ -84,7 +88,7 @@ void guard_expect(struct guard *g, int socket_fd, enum facts_proto proto,
 	g->next = (g->next + 1) % ASKERS_MAX;
 	old = *e;
 	*e = (struct expected){
-		.proto = proto, .port = ntohs(((struct sockaddr_in *)&sa)->sin_port), .who = *who};
+		.proto = proto, .port = ntohs(sa.in.sin_port), .who = *who};
 	pthread_mutex_unlock(&g->lock);
 	if (old.proto != PROTO_ANY)
 		entry_put(old.who.program);

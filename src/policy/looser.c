@@ -245,7 +245,7 @@ void policy_prefixes(const struct policy *p,
 	for (int class = 0; class < CLASS_COUNT; class ++) {
 		int answer = p->defaults[LAYER_TEXT][class].answer;
 
-		if (answer < 0 || answer <= ANSWER_ASK)
+		if (answer <= ANSWER_ASK)
 			everywhere |= CLASS_BIT(class);
 	}
 	if (everywhere)

@@ -38,10 +38,13 @@ bool parse_accept(struct parser *p, const char *keyword)
 /* Where the next word is, or would be. */
 static struct spot spot_next(const struct parser *p)
 {
-	struct spot at;
+	const struct word *next = parse_peek(p);
+	struct spot at = {0};
 
-	if (p->at < p->words.n)
-		return p->words.v[p->at].at;
+	if (next)
+		return next->at;
+	if (!p->words.n || !p->words.v)
+		return at;
 	at = p->words.v[p->words.n - 1].at;
 	at.column += at.len;
 	at.len = 1;

@@ -91,7 +91,7 @@ static void copy_values(struct secrets *s, const struct policy *p, char *const *
 
 		s->held[i].name = secret->name;
 		s->held[i].from = is_from_environment(secret) ? secret->from : NULL;
-		for (char *const *e = envp; s->held[i].from && *e; e++) {
+		for (char *const *e = envp; at && s->held[i].from && *e; e++) {
 			const char *value = value_in(*e, secret->from);
 
 			if (value && !s->held[i].value)

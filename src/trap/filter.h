@@ -15,8 +15,9 @@
  * seccomp itself is refused.  seccomp(2), seccomp_unotify(2). */
 must_check int filter_trap(bool stat);
 
-/** filter_confine: puts all threads of wary itself under the list of
- * trap/confine.def; sets no_new_privs. To be called once everything that needs
+/** filter_confine: puts all threads of wary, its guardian or its asker under
+ * the list of trap/confine.def, and lets them start threads but no processes;
+ * sets no_new_privs. To be called once everything that needs
  * more has been started.
  * Returns 0 or -errno; a positive number is a thread that could not be put. */
 must_check int filter_confine(void);

@@ -248,7 +248,8 @@ def bootstrap_needed():
 
 def settings(path):
     """Words after `wary-test:` in a test's first lines: as=root, as=user,
-    as=owner (who owns sources and builds), serial, timeout=SECONDS."""
+    as=owner (who owns sources and builds), serial, full (not with --quick),
+    beside=PATH (only where that is beside the checkout), timeout=SECONDS."""
     head = path.read_text(errors="replace")[:1500]
     found = re.search(r"wary-test:\s*([^\n*]*)", head)
     words = found.group(1).split() if found else []
@@ -506,17 +507,23 @@ def fuzz_tasks(build):
     return tasks
 
 
-def tree_tasks(kinds, people):
+def is_wanted(words, who, people, quick):
+    wanted, beside = words.get("as"), words.get("beside")
+    if quick and "full" in words or beside and not (TOP.parent / beside).exists():
+        return False
+    if wanted == "owner":
+        return who is people[0]
+    return wanted is None or wanted == ("root" if who.name == "root" else "user")
+
+
+def tree_tasks(kinds, people, quick):
     """(tasks for lanes, tasks to be alone) of tests that supervise a tree."""
     lanes, alone = [], []
     for kind in kinds:
         for name, path in find_tests(kind):
             for who in people:
                 task, words = test_task(name, path, who, "gcc", "gcc")
-                wanted = words.get("as")
-                if wanted == "owner" and who is not people[0]:
-                    continue
-                if wanted in ("root", "user") and wanted != ("root" if who.name == "root" else "user"):
+                if not is_wanted(words, who, people, quick):
                     continue
                 serial = kind == "race" or "serial" in words
                 (alone if serial else lanes).append(task)
@@ -567,7 +574,7 @@ def test_stages(options, people):
     if full:
         small += unit_tasks(sanitized, people[0])
     small += fuzz_tasks(sanitized if full else plain)
-    together, alone = tree_tasks(["e2e", "fault", "race"], people)
+    together, alone = tree_tasks(["e2e", "fault", "race"], people, options.quick)
     if full:
         small.insert(0, command_task(
             "distcheck", ["make", "distcheck", "AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror"],

@@ -22,7 +22,7 @@ MAY = {
     "audit": KERNEL,
     "limit": KERNEL + ["tracee", "audit"],
     "secret": KERNEL + ["tracee", "net", "trap", "audit"],
-    "ask": KERNEL + ["tracee", "audit"],
+    "ask": KERNEL + ["tracee", "trap", "audit"],
     "answer": KERNEL + ["tracee", "net", "trap", "audit", "secret", "supervise.h"],
     "supervise.h": KERNEL + ["tracee", "net", "trap", "audit", "secret", "ask", "limit"],
     "supervise.c": KERNEL + ["tracee", "net", "trap", "audit", "secret", "ask", "limit",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# wary-test: timeout=1200
+# wary-test: full timeout=1200
 # make -j2 of wary itself, natively and under the default policy: the same
 # files, byte for byte.
 . "$SRC/tests/lib/test.sh"

@@ -1,0 +1,37 @@
+#include "cmd/audit_args.h"
+
+#include "cmd/audit.h"
+
+#include <getopt.h>
+#include <string.h>
+
+int audit_args_take(const char *name, int argc, char **argv, const char *takes, int min, int max,
+                    struct audit_args *out)
+{
+	static const struct option longs[] = {
+		{"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
+		{"all", no_argument, NULL, 'a'},      {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+	int c;
+
+	*out = (struct audit_args){0};
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+		if (c != 'd' && c != 'h' && !strchr(takes, c))
+			return audit_usage(name);
+		if (c == 'd')
+			out->db = optarg;
+		else if (c == 'o')
+			out->output = optarg;
+		out->json |= c == 'j';
+		out->all |= c == 'a';
+		out->help |= c == 'h';
+	}
+	if (out->help)
+		return 0;
+	while (optind < argc && out->words_n < AUDIT_ARGS_WORDS_MAX)
+		out->words[out->words_n++] = argv[optind++];
+	if (optind < argc || out->words_n < min || out->words_n > max)
+		return audit_usage(name);
+	return 0;
+}

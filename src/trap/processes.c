@@ -1,0 +1,393 @@
+#include "trap/processes.h"
+
+#include "base/own.h"
+#include "tracee/procfs.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#define BUCKETS 1024
+/* Watched at once; of what comes beyond that no end is recorded. */
+#define WATCHED_MAX 4096
+/* Of a chain of processes that only forked so many are placed. */
+#define FORKS_MAX 64
+#define EVENTS_AT_ONCE 64
+/* The end of a process that wary could not be told the status of. */
+#define STATUS_UNKNOWN (-1)
+
+struct process {
+	struct process *next; /* in its bucket */
+	pid_t pid, ppid;
+	uid_t uid;
+	int pidfd;
+	char *program; /* NULL: it only forked */
+};
+
+struct processes {
+	struct audit *audit;
+	pid_t guardian;
+	bool tells_status; /* the kernel does */
+	int epoll_fd, wake_fd;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	struct process *buckets[BUCKETS];
+	size_t watched;
+	bool stopping;
+};
+
+/* As in linux/pidfd.h of 6.15, which older headers lack. */
+struct pidfd_ending {
+	uint64_t mask, cgroup;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define PIDFD_ASK _IOWR(0xff, 11, struct pidfd_ending)
+#define PIDFD_HAS_EXIT 8u
+
+static bool kernel_tells_status(void)
+{
+	struct utsname u;
+	unsigned major = 0;
+	unsigned minor = 0;
+
+	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 15));
+}
+
+static struct process **place_of(struct processes *p, pid_t pid)
+{
+	struct process **at = &p->buckets[(unsigned)pid % BUCKETS];
+
+	while (*at && (*at)->pid != pid)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Whether it has ended: where the kernel tells the status, has been reaped. */
+static bool has_ended(const struct processes *p, int pidfd)
+{
+	struct pollfd f = {.fd = pidfd, .events = p->tells_status ? 0 : POLLIN};
+
+	return poll(&f, 1, 0) == 1 && f.revents;
+}
+
+static int status_of(int pidfd)
+{
+	struct pidfd_ending e = {.mask = PIDFD_HAS_EXIT};
+
+	if (ioctl(pidfd, PIDFD_ASK, &e) != 0 || !(e.mask & PIDFD_HAS_EXIT))
+		return STATUS_UNKNOWN;
+	return e.exit_code;
+}
+
+static int note_end(struct processes *p, const struct process *one)
+{
+	int status = status_of(one->pidfd);
+	char word[32] = "ended";
+	long result = 0;
+	struct audit_event e = {
+		.kind = AUDIT_PROCESS,
+		.class = CLASS_EXEC,
+		.answer = ANSWER_ALLOW,
+		.pid = one->pid,
+		.tid = one->pid,
+		.ppid = one->ppid,
+		.uid = one->uid,
+		.program = one->program,
+		.object = one->program,
+		.object2 = word,
+		.reason = status,
+	};
+
+	if (status != STATUS_UNKNOWN && WIFSIGNALED(status)) {
+		const char *name = sigabbrev_np(WTERMSIG(status));
+
+		snprintf(word, sizeof word, "killed by %s%s", name ? "SIG" : "a signal",
+		         name ? name : "");
+		result = 128 + WTERMSIG(status);
+	} else if (status != STATUS_UNKNOWN) {
+		snprintf(word, sizeof word, "exited");
+		result = WEXITSTATUS(status);
+	}
+	return audit_note(p->audit, &e, result);
+}
+
+static void forget(struct processes *p, struct process **at)
+{
+	struct process *one = *at;
+
+	*at = one->next;
+	fd_drop(&one->pidfd);
+	free(one->program);
+	free(one);
+	p->watched--;
+}
+
+/* The process that has this number now, if it is known; one that had it before
+ * is brought to its end. */
+static int find(struct processes *p, pid_t pid, struct process **out)
+{
+	struct process **at = place_of(p, pid);
+	struct pollfd gone = {.fd = *at ? (*at)->pidfd : -1, .events = POLLIN};
+	int err = 0;
+
+	*out = NULL;
+	if (!*at)
+		return 0;
+	if (poll(&gone, 1, 0) == 0) {
+		*out = *at;
+		return 0;
+	}
+	err = note_end(p, *at);
+	forget(p, at);
+	return err;
+}
+
+/* Takes over @pidfd. */
+static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
+{
+	struct epoll_event want = {.data.u64 = (uint64_t)e->pid};
+	struct process **at = place_of(p, e->pid);
+	struct process *one;
+
+	if (p->watched >= WATCHED_MAX)
+		return 0;
+	one = calloc(1, sizeof *one);
+	if (!one)
+		return -ERR_NOMEM;
+	want.events = p->tells_status ? 0 : EPOLLIN;
+	*one = (struct process){.pid = e->pid, .ppid = e->ppid, .uid = e->uid, .pidfd = -1};
+	one->program = e->program ? strdup(e->program) : NULL;
+	if ((e->program && !one->program) ||
+	    epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *pidfd, &want) != 0) {
+		free(one->program);
+		free(one);
+		return -ERR_NOMEM;
+	}
+	one->pidfd = fd_take(pidfd);
+	one->next = *at;
+	*at = one;
+	p->watched++;
+	return 0;
+}
+
+static int open_process(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* A process that only forked, whose child is to be placed below it. */
+static int note_fork(struct processes *p, pid_t pid, pid_t ppid, uid_t uid, int *pidfd)
+{
+	struct audit_event e = {
+		.kind = AUDIT_PROCESS,
+		.class = CLASS_EXEC,
+		.answer = ANSWER_ALLOW,
+		.pid = pid,
+		.tid = pid,
+		.ppid = ppid,
+		.uid = uid,
+		.object2 = "forked",
+	};
+	int err = audit_note(p->audit, &e, 0);
+
+	return err ? err : watch(p, &e, pidfd);
+}
+
+/* Rows of the ancestors that have none: from the nearest upwards they are
+ * found, and from the highest downwards recorded. */
+static int place_parents(struct processes *p, int child_fd, pid_t child, pid_t ppid, uid_t uid)
+{
+	struct {
+		pid_t pid, ppid;
+		int pidfd;
+	} chain[FORKS_MAX];
+	size_t n = 0;
+	int err = 0;
+
+	while (n < FORKS_MAX && ppid > 1 && ppid != p->guardian) {
+		struct procfs_ids above;
+		struct procfs_ids still;
+		struct process *known = NULL;
+		int fd;
+
+		err = find(p, ppid, &known);
+		if (err || known)
+			break;
+		fd = open_process(ppid);
+		/* While the child still has it as its parent, the number was its own. */
+		if (fd < 0 || procfs_ids_of(fd, ppid, &above) != 0 ||
+		    procfs_ids_of(child_fd, child, &still) != 0 || still.ppid != ppid) {
+			fd_drop(&fd);
+			break;
+		}
+		chain[n].pid = ppid;
+		chain[n].ppid = above.ppid;
+		chain[n++].pidfd = fd;
+		child_fd = fd;
+		child = ppid;
+		ppid = above.ppid;
+	}
+	while (n--) {
+		if (!err)
+			err = note_fork(p, chain[n].pid, chain[n].ppid, uid, &chain[n].pidfd);
+		fd_drop(&chain[n].pidfd);
+	}
+	return err;
+}
+
+static int loaded(struct processes *p, const struct audit_event *image)
+{
+	auto_fd fd = open_process(image->pid);
+	struct procfs_ids ids = {0};
+	struct audit_event e = *image;
+	struct process *known = NULL;
+	char *program;
+	int err;
+
+	e.kind = AUDIT_PROCESS;
+	e.class = CLASS_EXEC;
+	e.answer = ANSWER_ALLOW;
+	e.object2 = "started";
+	/* It is stopped, and its number its own; a kill may take it all the same. */
+	if (fd >= 0 && procfs_ids_of(fd, image->pid, &ids) == 0)
+		e.ppid = ids.ppid;
+	err = find(p, image->pid, &known);
+	if (!err && !known && fd >= 0)
+		err = place_parents(p, fd, image->pid, e.ppid, image->uid);
+	if (!err)
+		err = audit_note(p->audit, &e, 0);
+	if (err || fd < 0)
+		return err;
+	if (!known)
+		return watch(p, &e, &fd);
+	program = e.program ? strdup(e.program) : NULL;
+	if (e.program && !program)
+		return -ERR_NOMEM;
+	free(known->program);
+	known->program = program;
+	return 0;
+}
+
+int processes_loaded(struct processes *p, const struct audit_event *image)
+{
+	int err;
+
+	pthread_mutex_lock(&p->lock);
+	err = loaded(p, image);
+	pthread_mutex_unlock(&p->lock);
+	return err;
+}
+
+/* Where the record fails the tree is ended by whoever looks at it. */
+static void on_end(struct processes *p, pid_t pid)
+{
+	struct process **at = place_of(p, pid);
+
+	if (!*at || !has_ended(p, (*at)->pidfd))
+		return; /* its number has been seen again meanwhile */
+	if (note_end(p, *at) != 0)
+		p->stopping = true;
+	forget(p, at);
+}
+
+static void *main_of(void *arg)
+{
+	struct processes *p = arg;
+	bool stopping = false;
+
+	while (!stopping) {
+		struct epoll_event seen[EVENTS_AT_ONCE];
+		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, -1);
+
+		if (n < 0 && errno != EINTR)
+			break;
+		pthread_mutex_lock(&p->lock);
+		for (int i = 0; i < n; i++)
+			if (seen[i].data.u64)
+				on_end(p, (pid_t)seen[i].data.u64);
+		stopping = p->stopping;
+		pthread_mutex_unlock(&p->lock);
+	}
+	return NULL;
+}
+
+static int begin_thread(struct processes *p)
+{
+	struct epoll_event want = {.events = EPOLLIN};
+	sigset_t all;
+	sigset_t kept;
+	int no;
+
+	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	p->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (p->epoll_fd < 0 || p->wake_fd < 0 ||
+	    epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, p->wake_fd, &want) != 0)
+		return -ERR_SYS;
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the record's own; see audit/bus.h */
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	no = pthread_create(&p->thread, NULL, main_of, p);
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	return no ? -ERR_NOMEM : 0;
+}
+
+static void dispose(struct processes *p)
+{
+	fd_drop(&p->epoll_fd);
+	fd_drop(&p->wake_fd);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+int processes_start(struct audit *a, pid_t guardian, struct processes **out)
+{
+	struct processes *p = calloc(1, sizeof *p);
+	int err;
+
+	if (!p)
+		return -ERR_NOMEM;
+	p->audit = a;
+	p->guardian = guardian;
+	p->tells_status = kernel_tells_status();
+	p->epoll_fd = -1;
+	p->wake_fd = -1;
+	invariant(pthread_mutex_init(&p->lock, NULL) == 0);
+	err = begin_thread(p);
+	if (err)
+		dispose(p);
+	else
+		*out = p;
+	return err;
+}
+
+void processes_stop(struct processes *p)
+{
+	static const uint64_t one = 1;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stopping = true;
+	pthread_mutex_unlock(&p->lock);
+	invariant(write(p->wake_fd, &one, sizeof one) == (ssize_t)sizeof one);
+	pthread_join(p->thread, NULL);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		while (p->buckets[i]) {
+			if (has_ended(p, p->buckets[i]->pidfd) && note_end(p, p->buckets[i]) != 0)
+				p->stopping = true; /* said by whoever closes the record */
+			forget(p, &p->buckets[i]);
+		}
+	}
+	dispose(p);
+}

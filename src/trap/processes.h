@@ -1,0 +1,34 @@
+/* The tree's processes on record: which program each began to run, where it
+ * comes from, and how it ended.
+ *
+ * A process gets a row when it stands at an exec stop, before its first
+ * instruction.  One that only forks gets a row ("forked") when a child of it is
+ * at an exec stop and could not be placed otherwise.  Ends are told by the
+ * kernel through pidfds, to a thread of their own; since 6.15 with the status.
+ */
+#ifndef WARY_TRAP_PROCESSES_H
+#define WARY_TRAP_PROCESSES_H
+
+#include "audit/audit.h"
+#include "base/err.h"
+
+#include <sys/types.h>
+
+struct processes;
+
+/** processes_start: starts the thread.
+ * @guardian: pid of the guardian: nothing above it is of the tree.
+ * Returns 0, -ERR_NOMEM, -ERR_SYS. */
+must_check int processes_start(struct audit *a, pid_t guardian, struct processes **out);
+
+/** processes_loaded: a process is at its exec stop; a row is made of it.
+ * @image: its pid, uid, program, object, argv, cwd and sha256; the rest is
+ * filled in.  Any thread.
+ * Returns 0 or -ERR_RECORD, -ERR_NOMEM: then it must not run. */
+must_check int processes_loaded(struct processes *p, const struct audit_event *image);
+
+/** processes_stop: the tree is gone: rows of ends that are still to come, then
+ * frees. @p: or NULL. */
+void processes_stop(struct processes *p);
+
+#endif

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""`wary audit diff`, `stats`, `anchor` and `stack`."""
+import collections
+import json
+import os
+import shutil
+import sqlite3
+
+from wary_test import DB, TMP, audit, finish, has, note, ok, same, wary
+
+
+def rows(*argv):
+    done = audit(*argv)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def sessions():
+    return [row["session"] for row in rows("sessions", "--json")[1]][::-1]
+
+
+def run(script, rules=None):
+    done = wary("sh", "-c", script, rules=rules, cwd=TMP / "work")
+    if not same(done.returncode, 0, script):
+        note(done.stderr)
+
+
+def things(done, work):
+    return {(r["refused"], r["class"], r["object"][len(work) + 1:]): r["times"] for r in done
+            if r["object"].startswith(work)}
+
+
+def test_diff():
+    (TMP / "work").mkdir()
+    work = os.path.realpath(TMP / "work")
+    (TMP / "work/secret").write_text("x")
+    deny = f"default allow\ndeny file {work}/secret\n"
+    run("echo a >same; cat same")
+    run("echo a >same; cat same same; echo b >new; mkdir folder; cat secret; true", deny)
+    run("echo a >same; cat same", deny)
+    first, second, third = sessions()
+    status, found = rows("diff", "--json", first, second)
+    same((status, things(found, work)),
+         (1, {(False, "write", "same"): 1, (False, "create", "new"): 1, (False, "create", "folder"): 1}),
+         "what the second did that the first did not")
+    status, found = rows("diff", "--json", "--all", first, second)
+    got = things(found, work)
+    same((status, got.get((True, "read", "secret"))), (1, 1), "with what was only read, or refused to be")
+    ok((False, "read", "same") not in got, "but not what both have read, however often")
+    status, found = rows("diff", "--json", second, third)
+    same((status, found), (0, []), "the third did nothing that the second did not")
+    text = audit("diff", first, second)
+    has(text.stdout, "/work/new", "as a table")
+    same(audit("diff", first).returncode, 2, "two sessions are wanted")
+    same(audit("diff", first, "nosuch").returncode, 2, "that there are")
+
+
+def test_stats():
+    first, second, _ = sessions()
+    for words, condition in (((), ""), ((second,), f" WHERE session = '{second}'")):
+        status, found = rows("stats", "--json", *words)
+        same(status, 0, "stats " + " ".join(words))
+        db = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
+        want = collections.defaultdict(list)
+        for column in ("class", "program"):
+            for name, *numbers in db.execute(
+                    f"SELECT {column}, count(*), sum(answer <> 'allow'),"
+                    " sum(result < 0 AND answer = 'allow'), sum(unknown), sum(took_us)"
+                    f" FROM decisions{condition} GROUP BY 1"):
+                want[column, name] = [n or 0 for n in numbers]
+        total = db.execute(f"SELECT count(*) FROM decisions{condition}").fetchone()[0]
+        db.close()
+        got = {(r["by"], r["what"]): [r["decisions"], r["refused"], r["failed"], r["unknown"], r["took_us"]]
+               for r in found if r["by"] != "rule"}
+        same(got, dict(want), "counts by class and program are those of the rows")
+        rules = [r for r in found if r["by"] == "rule"]
+        same(sum(r["decisions"] for r in rules), total, "and every decision has its rule")
+    ok(any("deny file" in r["what"] and r["refused"] for r in rules), "refusals are under their rule")
+    has(audit("stats").stdout, "PROGRAM", "as tables")
+
+
+def test_anchor():
+    kept = TMP / "kept.anchor"
+    same(audit("anchor", "-o", str(kept)).returncode, 0, "an anchor is written")
+    same(audit("anchor").stdout, kept.read_text(), "or printed")
+    same(audit("verify", "--anchor", str(kept)).returncode, 0, "the record fits it")
+    older = TMP / "older.db"
+    with sqlite3.connect(DB) as a, sqlite3.connect(older) as b:
+        a.backup(b)
+    a.close()
+    b.close()
+    run("true")
+    same(audit("verify", "--anchor", str(kept)).returncode, 0, "and fits it after another session")
+    same(audit("anchor", "-o", str(kept)).returncode, 2, "one that was kept is not written over")
+    newer = TMP / "newer.anchor"
+    same(audit("anchor", "-o", str(newer)).returncode, 0, "the next")
+    done = audit("verify", "--db", str(older), "--anchor", str(newer))
+    same(done.returncode, 1, "an older copy does not have it")
+    has(done.stdout, "is missing", "which is said")
+    same(audit("verify", "--db", str(older)).returncode, 0, "though by itself it is intact")
+    wrong = TMP / "wrong.db"
+    shutil.copy(older, wrong)
+    with sqlite3.connect(wrong) as db:
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute("UPDATE checkpoint SET at_us = at_us + 1 WHERE id = (SELECT max(id) FROM checkpoint)")
+    db.close()
+    done = audit("anchor", "--db", str(wrong))
+    same((done.returncode, done.stdout), (1, ""), "no anchor is made of what was changed")
+
+
+def test_stack():
+    """A row with a stack is made where one is asked for; others say so."""
+    done = audit("stack", "1")
+    same(done.returncode, 1, "no stack was taken")
+    has(done.stderr, "no call stack was taken for row 1", "which is said")
+    done = audit("stack", "99999999")
+    same(done.returncode, 1, "no such row")
+    same(audit("stack", "x").returncode, 2, "no row at all")
+    path = TMP / "made.db"
+    with sqlite3.connect(DB) as a, sqlite3.connect(path) as b:
+        a.backup(b)
+    a.close()
+    with sqlite3.connect(path) as db:
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        text = db.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
+        detail = db.execute("SELECT max(id) + 1 FROM detail").fetchone()[0]
+        db.execute("INSERT INTO string VALUES (?, 0, ?, 0)", (text, "main+0x10\n\x1b[31mlib+0x2\n"))
+        db.execute("INSERT INTO detail VALUES (?, 0, 0, 0, ?, NULL, 0, 0)", (detail, text))
+        db.execute("UPDATE event SET detail = ? WHERE id = 7", (detail,))
+    db.close()
+    done = audit("stack", "--db", str(path), "7")
+    same(done.stdout, "main+0x10\n\\x1b[31mlib+0x2\n", "the frames, one a line, printed harmlessly")
+
+
+test_diff()
+test_stats()
+test_anchor()
+test_stack()
+finish()
