@@ -444,6 +444,7 @@ tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/BENCH.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
 	docs/NETWORK.md \
