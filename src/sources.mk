@@ -229,8 +229,10 @@ libwary_a_SOURCES = \
 	src/trap/privilege.c \
 	src/trap/processes.c \
 	src/trap/stack.c \
+	src/trap/symbol.c \
 	src/trap/tree.c \
-	src/trap/trial.c
+	src/trap/trial.c \
+	src/trap/unwind.c
 wary_headers = \
 	src/answer/doors.h \
 	src/answer/execution.h \
@@ -429,5 +431,7 @@ wary_headers = \
 	src/trap/privilege.h \
 	src/trap/processes.h \
 	src/trap/stack.h \
+	src/trap/symbol.h \
 	src/trap/tree.h \
-	src/trap/trial.h
+	src/trap/trial.h \
+	src/trap/unwind.h

@@ -313,7 +313,8 @@ e2e_programs = \
 	tests/e2e/same_tty \
 	tests/e2e/same_unix \
 	tests/e2e/same_wait \
-	tests/e2e/secrets
+	tests/e2e/secrets \
+	tests/e2e/stack_caller
 tests_e2e_attack_self_SOURCES = tests/e2e/attack_self.c
 tests_e2e_attack_self_LDADD = $(caller_libs)
 tests_e2e_attack_self_CFLAGS = $(e2e_cflags)
@@ -378,6 +379,10 @@ tests_e2e_secrets_SOURCES = tests/e2e/secrets.c
 tests_e2e_secrets_LDADD = $(caller_libs)
 tests_e2e_secrets_CFLAGS = $(e2e_cflags)
 tests_e2e_secrets_LDFLAGS = $(e2e_ldflags)
+tests_e2e_stack_caller_SOURCES = tests/e2e/stack_caller.c
+tests_e2e_stack_caller_LDADD = $(caller_libs)
+tests_e2e_stack_caller_CFLAGS = $(e2e_cflags)
+tests_e2e_stack_caller_LDFLAGS = $(e2e_ldflags)
 race_programs = \
 	tests/race/exec_flip \
 	tests/race/exec_takeover \
@@ -439,6 +444,7 @@ tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/BENCH.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
 	docs/NETWORK.md \
@@ -453,6 +459,7 @@ dist_extra = \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_killed.py \
 	tests/e2e/ask_selfapproval.py \
+	tests/e2e/ask_stack.py \
 	tests/e2e/ask_terminal.py \
 	tests/e2e/attack_files.py \
 	tests/e2e/attack_postinstall.sh \

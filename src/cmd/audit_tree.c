@@ -172,7 +172,7 @@ static void put_end(struct buf *out, const struct node *n)
 /* The lines that lead down to a node: from the root's level on. */
 static void put_lines(struct buf *out, struct tree *t, const struct node *n)
 {
-	const struct node *above[DEPTH_SHOWN];
+	const struct node *above[DEPTH_SHOWN] = {NULL};
 	size_t depth = 0;
 
 	for (const struct node *p = n; p->parent && depth < DEPTH_SHOWN; p = node_of(t, p->parent))

@@ -87,8 +87,7 @@ void guard_expect(struct guard *g, int socket_fd, enum facts_proto proto,
 	e = &g->askers[g->next];
 	g->next = (g->next + 1) % ASKERS_MAX;
 	old = *e;
-	*e = (struct expected){
-		.proto = proto, .port = ntohs(sa.in.sin_port), .who = *who};
+	*e = (struct expected){.proto = proto, .port = ntohs(sa.in.sin_port), .who = *who};
 	pthread_mutex_unlock(&g->lock);
 	if (old.proto != PROTO_ANY)
 		entry_put(old.who.program);

@@ -2,13 +2,12 @@
 
 #include "base/clock.h"
 #include "base/own.h"
-#include "base/text.h"
 #include "trap/notify.h"
+#include "trap/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libunwind-ptrace.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@
 #define KEPT_MAX 64
 #define KEPT_NS (10u * 1000000000ull)
 #define MAPS_MAX_BYTES ((size_t)1 << 20)
-#define NAME_MAX_CHARS 120
 
 struct kept {
 	struct stack_key key;
@@ -32,7 +30,7 @@ struct kept {
 
 struct stacks {
 	pthread_mutex_t lock;
-	unw_addr_space_t space;
+	struct unwind *walker;
 	struct kept kept[KEPT_MAX];
 };
 
@@ -42,8 +40,7 @@ int stacks_new(struct stacks **out)
 
 	if (!s)
 		return -ERR_NOMEM;
-	s->space = unw_create_addr_space(&_UPT_accessors, 0);
-	if (!s->space) {
+	if (unwind_new(&s->walker) != 0) {
 		free(s);
 		return -ERR_NOMEM;
 	}
@@ -58,7 +55,7 @@ void stacks_free(struct stacks *s)
 		return;
 	for (size_t i = 0; i < KEPT_MAX; i++)
 		free(s->kept[i].text);
-	unw_destroy_addr_space(s->space);
+	unwind_free(s->walker);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -132,37 +129,6 @@ static void keep(struct stacks *s, const struct stack_key *key, char *text)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- naming addresses ------------------------------------------------- */
-
-/* The line of /proc/TID/maps that holds @ip: file's last name and offset. */
-static void name_module(struct buf *out, const char *maps, uint64_t ip)
-{
-	for (const char *line = maps; line && *line;) {
-		uint64_t from, to, offset;
-		int at = 0;
-		const char *end = strchr(line, '\n');
-		size_t len = end ? (size_t)(end - line) : strlen(line);
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &from, &to,
-		           &offset, &at) == 3 &&
-		    ip >= from && ip < to && (size_t)at <= len) {
-			const char *name = memrchr(line + at, '/', len - (size_t)at);
-			size_t rest;
-
-			name = name ? name + 1 : line + at;
-			rest = len - (size_t)(name - line);
-			if (rest)
-				text_printable(out, name, rest, NAME_MAX_CHARS);
-			else
-				buf_str(out, "(no file)");
-			buf_fmt(out, "+0x%" PRIx64, ip - from + offset);
-			return;
-		}
-		line = end ? end + 1 : NULL;
-	}
-	buf_fmt(out, "0x%" PRIx64, ip);
-}
-
 static void read_maps(struct buf *maps, pid_t tid)
 {
 	char path[64];
@@ -179,35 +145,11 @@ static char *walk(struct stacks *s, pid_t tid)
 {
 	struct buf out = BUF_INIT;
 	auto_buf maps = {.max_bytes = MAPS_MAX_BYTES};
-	unw_cursor_t cursor;
-	void *upt = _UPT_create(tid);
 
-	if (!upt)
-		return NULL;
 	read_maps(&maps, tid);
-	pthread_mutex_lock(&s->lock); /* one address space object for all */
-	if (unw_init_remote(&cursor, s->space, upt) == 0) {
-		for (int i = 0; i < STACK_FRAMES_MAX; i++) {
-			char name[256];
-			unw_word_t ip = 0;
-			unw_word_t offset = 0;
-
-			if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0)
-				break;
-			buf_fmt(&out, "#%d  ", i);
-			name_module(&out, buf_text(&maps) ? buf_text(&maps) : "", ip);
-			if (unw_get_proc_name(&cursor, name, sizeof name, &offset) == 0) {
-				buf_chr(&out, ' ');
-				text_printable(&out, name, strlen(name), NAME_MAX_CHARS);
-			}
-			buf_chr(&out, '\n');
-			if (unw_step(&cursor) <= 0)
-				break;
-		}
-	}
-	unw_flush_cache(s->space, 0, 0);
+	pthread_mutex_lock(&s->lock); /* one walker for all */
+	unwind_walk(s->walker, tid, buf_text(&maps) ? buf_text(&maps) : "", STACK_FRAMES_MAX, &out);
 	pthread_mutex_unlock(&s->lock);
-	_UPT_destroy(upt);
 	return buf_take(&out);
 }
 

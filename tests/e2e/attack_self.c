@@ -157,10 +157,12 @@ static long be_nice(pid_t p)
 	return setpriority(PRIO_PROCESS, (id_t)p, 19);
 }
 
+/* To what they are at already: this is made natively as well, on a machine that
+ * has other work. */
 static long be_nice_group(pid_t p)
 {
 	(void)p;
-	return setpriority(PRIO_USER, getuid(), 19);
+	return setpriority(PRIO_USER, getuid(), 0);
 }
 
 static long pin(pid_t p)
