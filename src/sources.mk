@@ -151,7 +151,10 @@ libwary_a_SOURCES = \
 	src/cmd/audit_anchor.c \
 	src/cmd/audit_args.c \
 	src/cmd/audit_diff.c \
+	src/cmd/audit_event.c \
+	src/cmd/audit_export.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_query.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
 	src/cmd/audit_show.c \
@@ -318,6 +321,8 @@ wary_headers = \
 	src/cmd/approve.h \
 	src/cmd/audit.h \
 	src/cmd/audit_args.h \
+	src/cmd/audit_event.h \
+	src/cmd/audit_query.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \

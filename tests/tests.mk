@@ -444,6 +444,7 @@ tests_bench_policy_LDFLAGS = $(bench_ldflags)
 dist_extra = \
 	docs/ADDING.md \
 	docs/AUDIT.md \
+	docs/BENCH.md \
 	docs/DIFFERENCES.md \
 	docs/HOW.md \
 	docs/NETWORK.md \
@@ -464,6 +465,7 @@ dist_extra = \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
+	tests/e2e/audit_export.py \
 	tests/e2e/audit_more.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \

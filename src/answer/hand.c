@@ -21,6 +21,7 @@ struct hand {
 	struct wear *wear;
 	uint32_t linked[LINKED_N];
 	int root_fd;
+	uid_t own_fsuid;
 	struct hand_rules rules;
 	bool tree_caps_known;
 	uint64_t tree_caps; /* of a root tree that has changed nothing */
@@ -53,6 +54,7 @@ static struct hand *hand_new(void)
 		free(h);
 		return NULL;
 	}
+	h->own_fsuid = geteuid();
 	h->rules.links = read_setting("/proc/sys/fs/protected_symlinks") != 0;
 	h->rules.regular = read_setting("/proc/sys/fs/protected_regular");
 	h->rules.fifos = read_setting("/proc/sys/fs/protected_fifos");
@@ -186,7 +188,7 @@ void hand_env(struct request *r, struct place_env *env)
 	*env = (struct place_env){
 		.tid = r->call->tid,
 		.tgid = r->caller.tgid,
-		.fsuid = h->creds_seen ? h->creds.fsuid : geteuid(),
+		.fsuid = h->creds_seen ? h->creds.fsuid : h->own_fsuid,
 		.root_fd = h->root_fd,
 		.self_fd_dir = r->worker->proc_self_fd_dir,
 		.proc_dev = r->sup->proc_dev,

@@ -119,7 +119,7 @@ static int prepare(struct reader *r, const struct read_filter *f)
 
 	if (f->last)
 		buf_str(&sql, "SELECT * FROM (");
-	buf_str(&sql, "SELECT " SCHEMA_EVENT_COLUMNS SCHEMA_EVENT_FROM);
+	buf_str(&sql, "SELECT " SCHEMA_EVENT_COLUMNS ", a.kind AS kind" SCHEMA_EVENT_FROM);
 	conditions(&sql, f);
 	if (f->last)
 		buf_fmt(&sql, " ORDER BY c.id DESC, e.id DESC LIMIT %llu) ORDER BY id",
@@ -180,13 +180,13 @@ static uint64_t id_at(sqlite3_stmt *stmt, int i)
 	return (uint64_t)sqlite3_column_int64(stmt, i);
 }
 
-/* In the order of SCHEMA_EVENT_COLUMNS. */
+/* In the order of SCHEMA_EVENT_COLUMNS, and the kind. */
 /* clang-format off */
 enum column {
 	COL_ID, COL_SESSION, COL_SEQ, COL_TIME, COL_TIME_US, COL_TOOK_US, COL_PID, COL_TID,
 	COL_PPID, COL_UID, COL_PROGRAM, COL_SYSCALL, COL_CLASS, COL_OBJECT, COL_OBJECT2,
 	COL_FLAGS, COL_ANSWER, COL_JUDGE, COL_RULE_FILE, COL_RULE_LINE, COL_RULE_TEXT, COL_RESULT,
-	COL_UNKNOWN, COL_CWD, COL_ARGV, COL_STACK, COL_SHA256, COL_REASON
+	COL_UNKNOWN, COL_CWD, COL_ARGV, COL_STACK, COL_SHA256, COL_REASON, COL_KIND
 };
 /* clang-format on */
 
@@ -208,6 +208,7 @@ int read_next(struct reader *r, struct read_event *out, bool *there)
 		.ppid = (uint32_t)id_at(s, COL_PPID),
 		.uid = (uint32_t)id_at(s, COL_UID),
 		.session = text_at(s, COL_SESSION),
+		.kind = text_at(s, COL_KIND),
 		.program = text_at(s, COL_PROGRAM),
 		.syscall = text_at(s, COL_SYSCALL),
 		.class = text_at(s, COL_CLASS),

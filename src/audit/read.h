@@ -30,7 +30,7 @@ struct read_filter {
 struct read_event {
 	uint64_t id, seq, time_us, took_us;
 	uint32_t pid, tid, ppid, uid;
-	struct rows_text session, program, syscall, class, object, object2, answer, judge;
+	struct rows_text session, kind, program, syscall, class, object, object2, answer, judge;
 	struct rows_text rule_file, rule_text, cwd, argv, stack, sha256;
 	uint64_t flags, rule_line;
 	bool known;

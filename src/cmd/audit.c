@@ -30,6 +30,8 @@ static const struct audit_command commands[] = {
          "reads with SQL: the views are in wary-audit(1)", audit_sql},
 	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",
          audit_report},
+	{"export", "[--db FILE] [--session ID] --format jsonl|csv [-o FILE] [EXPRESSION]",
+         "rows for other programs", audit_export},
 	{"anchor", "[--db FILE] [-o FILE]",
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
 	{"verify", "[--db FILE] [--key FILE] [--anchor FILE]",

@@ -18,7 +18,7 @@
 	" ELSE answer = 'allow' AND (result IS NULL OR result >= 0) END"
 static const char sql[] = "SELECT class, coalesce(object, ''), count(*), min(program)" THINGS(
 	"?2") " AND (class, coalesce(object, '')) NOT IN (SELECT class, coalesce(object, "
-              "'')" THINGS("?1") ") GROUP BY 1, 2 ORDER BY min(id)";
+	      "'')" THINGS("?1") ") GROUP BY 1, 2 ORDER BY min(id)";
 
 struct diff {
 	struct store *store;

@@ -1,10 +1,11 @@
 /* wary audit log, wary audit query */
-#include "audit/expr.h"
 #include "audit/record.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
+#include "cmd/audit_event.h"
+#include "cmd/audit_query.h"
 #include "cmd/audit_words.h"
 #include "cmd/table.h"
 
@@ -24,7 +25,7 @@ struct options {
 	struct buf pattern;
 	bool json, follow, all;
 	const char *name; /* of the command */
-	struct expr expr; /* of query */
+	struct audit_query query;
 };
 
 static int take_option(struct options *o, int c)
@@ -56,36 +57,6 @@ static int take_option(struct options *o, int c)
 	return 0;
 }
 
-/* The words of a query, put together: quotes are the shell's business. */
-static int take_query(struct options *o, int argc, char **argv)
-{
-	auto_buf text = BUF_INIT;
-	auto_buf error = BUF_INIT;
-	struct read_filter until = {0};
-	int err;
-	int status = 0;
-
-	for (int i = 0; i < argc; i++)
-		buf_fmt(&text, i ? " %s" : "%s", argv[i]);
-	err = buf_text(&text) ? expr_parse(text.data, &o->expr, &error) : -ERR_NOMEM;
-	if (err) {
-		log_error("audit query: %s",
-		          err == -ERR_FORMAT && buf_text(&error) ? error.data : err_text(err));
-		return AUDIT_USAGE;
-	}
-	if (*o->expr.since)
-		status = audit_since_word(o->expr.since, &o->filter);
-	if (!status && *o->expr.until)
-		status = audit_since_word(o->expr.until, &until);
-	o->filter.until_us = until.since_us;
-	o->filter.where = buf_text(&o->expr.sql);
-	o->filter.batch_kinds = o->expr.kinds;
-	o->filter.batch_classes = o->expr.classes;
-	o->filter.batch_answers = o->expr.answers;
-	o->all = true;
-	return status;
-}
-
 static int take_options(int argc, char **argv, struct options *o, bool *help)
 {
 	static const struct option longs[] = {
@@ -105,13 +76,11 @@ static int take_options(int argc, char **argv, struct options *o, bool *help)
 		else
 			status = take_option(o, c);
 	}
-	if (strcmp(o->name, "query") == 0) {
-		bool empty = optind == argc && !*help;
-
-		if (!status && !*help)
-			status = empty ? audit_usage("query")
-			               : take_query(o, argc - optind, argv + optind);
-		return status;
+	if (!status && !*help && strcmp(o->name, "query") == 0) {
+		o->all = true;
+		return optind == argc ? audit_usage("query")
+		                      : audit_query_take(&o->query, argc - optind, argv + optind,
+		                                         "query", &o->filter);
 	}
 	if (!status && optind == argc - 1 && !o->session)
 		o->session = argv[optind++];
@@ -188,42 +157,9 @@ static void print_row(struct table *t, const struct options *o, const struct rea
 
 static void print_json(const struct read_event *e)
 {
-	const struct {
-		const char *name;
-		const struct rows_text *text;
-	} texts[] = {{"session", &e->session},
-	             {"program", &e->program},
-	             {"syscall", &e->syscall},
-	             {"class", &e->class},
-	             {"object", &e->object},
-	             {"object2", &e->object2},
-	             {"answer", &e->answer},
-	             {"judge", &e->judge},
-	             {"rule_file", &e->rule_file},
-	             {"rule_text", &e->rule_text},
-	             {"cwd", &e->cwd},
-	             {"argv", &e->argv},
-	             {"sha256", &e->sha256}};
-	const struct {
-		const char *name;
-		uint64_t n;
-	} numbers[] = {{"id", e->id},           {"seq", e->seq}, {"time_us", e->time_us},
-	               {"took_us", e->took_us}, {"pid", e->pid}, {"tid", e->tid},
-	               {"ppid", e->ppid},       {"uid", e->uid}, {"rule_line", e->rule_line},
-	               {"flags", e->flags}};
 	auto_buf b = BUF_INIT;
 
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		buf_fmt(&b, "%s\"%s\":%llu", i ? "," : "{", numbers[i].name,
-		        (unsigned long long)numbers[i].n);
-	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		buf_fmt(&b, ",\"%s\":", texts[i].name);
-		audit_json_text(&b, texts[i].text);
-	}
-	if (e->known)
-		buf_fmt(&b, ",\"result\":%lld}", (long long)e->result);
-	else
-		buf_str(&b, ",\"result\":null}");
+	audit_event_json(&b, e, false);
 	puts(buf_text(&b) ? buf_text(&b) : "");
 }
 
@@ -323,7 +259,7 @@ static int read_events(const char *name, int argc, char **argv)
 	}
 	store_close(s);
 	buf_free(&o.pattern);
-	expr_free(&o.expr);
+	audit_query_free(&o.query);
 	return status;
 }
 

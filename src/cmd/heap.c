@@ -22,7 +22,7 @@
 
 /* What reading the shipped default policy comes to, and what follows. */
 #define POLICY_BYTES ((size_t)1536 << 10)
-#define REST_BYTES ((size_t)768 << 10)
+#define REST_BYTES ((size_t)512 << 10)
 #define HAVE_MAX_BYTES POLICY_BYTES
 #define PIECE_BYTES ((size_t)64 << 10)
 /* How much the heap then grows at a time. */

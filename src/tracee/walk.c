@@ -205,6 +205,10 @@ static int folder_name(struct walk *w, char *out, size_t cap_bytes)
 	struct stat st;
 	bool unnamed;
 
+	if (w->cur == w->env->root_fd) { /* most links on the way of programs */
+		snprintf(out, cap_bytes, "/");
+		return 0;
+	}
 	if (fstat(w->cur, &st) != 0)
 		return -errno;
 	return canon_of_fd(w->env->self_fd_dir, w->cur, &st, out, cap_bytes, &unnamed);

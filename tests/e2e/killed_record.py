@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
+# wary-test: timeout=600
 """Law 7, end to end: wary is killed with -9 at random moments, from its very
 start on. The tree is gone; after the next start every effect on the disk has
 its intent on record, with its outcome or "unknown"; what the tree was told is
 on record as it was told; `verify` is clean.
 
-WARY_KILLS: how many kills; else as many as half a minute takes."""
+WARY_KILLS: how many kills; else as many as twenty seconds take."""
 import collections
 import errno
 import os
@@ -19,8 +20,8 @@ import time
 from wary_test import DB, TMP, WAIT_S, WARY, audit, caller, finish, note, ok, policy, same
 
 KILLS = int(os.environ.get("WARY_KILLS", "0"))
-KILLS_MIN = 12
-SECONDS = 30
+KILLS_MIN = 6
+SECONDS = 20
 ROUNDS_A_STORE = 10
 LANES = 3
 POLICY = policy()

@@ -182,6 +182,8 @@ int main(int argc, char **argv)
 	/* A name that is short enough for a #! line. */
 	if (symlink(self, "./i") == 0 || errno == EEXIST)
 		test_scripts();
+	(void)unlink("./script");
+	(void)unlink("./i");
 	test_images(self);
 	test_ldso();
 	return tap_done();

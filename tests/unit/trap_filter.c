@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -161,6 +162,8 @@ static _Noreturn void supervised(void)
 {
 	pthread_t thread;
 
+	/* A sanitizer's handler would make calls that nobody answers yet. */
+	(void)signal(SIGSEGV, SIG_DFL);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		_exit(2);
 	seen->listener = filter_trap(stat_variant);

@@ -1,0 +1,170 @@
+/* wary audit export: rows for other programs. */
+#include "base/log.h"
+#include "base/own.h"
+#include "cmd/audit.h"
+#include "cmd/audit_event.h"
+#include "cmd/audit_query.h"
+#include "cmd/audit_words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put_json(struct buf *out, const struct read_event *e)
+{
+	audit_event_json(out, e, true);
+	buf_chr(out, '\n');
+}
+
+static const struct format {
+	const char *name;
+	void (*head)(struct buf *out); /* or NULL */
+	void (*row)(struct buf *out, const struct read_event *e);
+} formats[] = {
+	{"jsonl", NULL, put_json},
+	{"csv", audit_event_csv_head, audit_event_csv},
+};
+
+struct export
+{
+	const char *db, *output, *session;
+	const struct format *format;
+	struct audit_query query;
+	struct read_filter filter;
+};
+
+/* What is written must all have come to its place. */
+static bool put(FILE *out, struct buf *b)
+{
+	const char *text = buf_text(b);
+	bool good = text && fwrite(text, 1, b->len_bytes, out) == b->len_bytes;
+
+	buf_reset(b);
+	return good;
+}
+
+static int write_rows(struct store *s, const struct export *x, FILE *out)
+{
+	auto_buf b = BUF_INIT;
+	struct reader *r = NULL;
+	struct read_event e;
+	bool there = true;
+	bool good = true;
+	int err = read_open(s, &x->filter, &r);
+
+	if (!err && x->format->head) {
+		x->format->head(&b);
+		good = put(out, &b);
+	}
+	while (!err && good) {
+		err = read_next(r, &e, &there);
+		if (err || !there)
+			break;
+		x->format->row(&b, &e);
+		good = put(out, &b);
+	}
+	read_close(r);
+	if (err)
+		log_error("the record cannot be read: %s", store_why(s));
+	else if (!good || fflush(out) != 0)
+		log_error("the rows cannot be written: %s", strerrordesc_np(errno));
+	else
+		return AUDIT_FINE;
+	return AUDIT_USAGE;
+}
+
+/* A new file: what was exported before is not written over. */
+static FILE *create(const char *name)
+{
+	int fd;
+
+	if (!name || strcmp(name, "-") == 0)
+		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static int run(struct store *s, const struct export *x)
+{
+	FILE *out = create(x->output);
+	int status;
+
+	if (!out) {
+		log_error("%s: %s", x->output ? x->output : "standard output",
+		          strerrordesc_np(errno));
+		return AUDIT_USAGE;
+	}
+	status = write_rows(s, x, out);
+	if (fclose(out) != 0 && status == AUDIT_FINE) {
+		log_error("the rows cannot be written: %s", strerrordesc_np(errno));
+		status = AUDIT_USAGE;
+	}
+	return status;
+}
+
+static int take_format(struct export *x, const char *word)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+		if (strcmp(formats[i].name, word) == 0)
+			x->format = &formats[i];
+	if (x->format)
+		return 0;
+	log_error("audit export: there is no format %s: it is one of jsonl, csv", word);
+	return AUDIT_USAGE;
+}
+
+static int take_options(int argc, char **argv, struct export *x, bool *help)
+{
+	static const struct option longs[] = {
+		{"db", required_argument, NULL, 'd'},     {"format", required_argument, NULL, 'f'},
+		{"output", required_argument, NULL, 'o'}, {"session", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+	int status = 0;
+	int c;
+
+	optind = 0;
+	while (!status && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+		if (c == 'd')
+			x->db = optarg;
+		else if (c == 'o')
+			x->output = optarg;
+		else if (c == 's')
+			x->session = optarg;
+		else if (c == 'f')
+			status = take_format(x, optarg);
+		else if (c == 'h')
+			*help = true;
+		else
+			status = audit_usage("export");
+	}
+	if (status || *help)
+		return status;
+	if (!x->format)
+		return audit_usage("export");
+	return audit_query_take(&x->query, argc - optind, argv + optind, "export", &x->filter);
+}
+
+int audit_export(int argc, char **argv)
+{
+	struct export x = {0};
+	struct store *s = NULL;
+	bool help = false;
+	int status = take_options(argc, argv, &x, &help);
+
+	if (!status && help)
+		status = audit_help("export");
+	else if (!status) {
+		s = audit_open(x.db);
+		status = s ? 0 : AUDIT_USAGE;
+		if (!status && x.session)
+			status = audit_session_word(s, x.session, &x.filter.session);
+		if (!status)
+			status = run(s, &x);
+	}
+	store_close(s);
+	audit_query_free(&x.query);
+	return status;
+}
