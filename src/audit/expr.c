@@ -241,8 +241,10 @@ static int put_word(struct parser *p, const struct field *f, struct buf *sql, ui
 		[FIELD_WORD_ANSWER] = {record_answer_find, record_answer_name, ANSWER_KILL + 1},
 	};
 	auto_buf help = BUF_INIT;
-	int n = lists[f->type].find(p->word);
+	int n;
 
+	invariant(lists[f->type].find != NULL);
+	n = lists[f->type].find(p->word);
 	if (n < 0) {
 		buf_str(&help, ": it is one of");
 		for (unsigned i = 0; i < lists[f->type].count; i++)

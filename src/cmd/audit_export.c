@@ -55,6 +55,7 @@ static int write_rows(struct store *s, const struct export *x, FILE *out)
 	bool good = true;
 	int err = read_open(s, &x->filter, &r);
 
+	invariant(x->format != NULL);
 	if (!err && x->format->head) {
 		x->format->head(&b);
 		good = put(out, &b);

@@ -44,7 +44,7 @@ static uint32_t living(const struct tree *t, uint32_t pid)
 {
 	uint32_t number = pid < PIDS_MAX ? t->by_pid[pid] : 0;
 
-	return number && !t->nodes[number - 1].has_ended ? number : 0;
+	return number && t->nodes && !t->nodes[number - 1].has_ended ? number : 0;
 }
 
 static uint32_t add(struct tree *t, const struct read_event *e)
