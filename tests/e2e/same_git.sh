@@ -36,8 +36,15 @@ clean() {
 
 # shellcheck disable=SC2016  # the inner shell expands it
 same_run "git clone" "$work" sh -c \
-	'git clone -q ../origin copy && git -C copy status --porcelain && rm copy/.git/index &&
+	'git clone -q --no-hardlinks ../origin copy && git -C copy status --porcelain && rm copy/.git/index &&
 	 sed -i "s|$PWD|HERE|" copy/.git/config && rm -r copy/.git/logs'
+clean
+# Links to what may not be changed are not given inside of what may (DIFFERENCES);
+# within the project they are.
+# shellcheck disable=SC2016  # the inner shell expands it
+same_run "git clone with hard links" "$work" sh -c \
+	'git clone -q copy linked && rm linked/.git/index &&
+	 sed -i "s|$PWD|HERE|" linked/.git/config && rm -r linked/.git/logs'
 clean
 same_run "checkout, branch and commit" "$work" sh -c \
 	'cd copy && git reset -q --hard && git checkout -q -b side v1 && echo x >new && git add new &&

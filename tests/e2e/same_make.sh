@@ -28,7 +28,7 @@ tail -n 5 "$TMPDIR/wary.log" | sed 's/^/# /'
 for side in native wary; do
 	find "$work/$side" -type f \( -name config.log -o -name config.status -o -name Makefile \
 		-o -name '*.Po' -o -name libtool -o -name '*.sh' \) -exec sed -i "s|$work/$side|SIDE|g" {} +
-	rm -f "$work/$side/build/config.log"
+	rm -f "$work/$side/build/config.log" "$work/$side/build/policy"
 done
 check_same_tree "make -j2 of wary" "$work/native" "$work/wary"
 finish

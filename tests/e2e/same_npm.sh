@@ -32,7 +32,10 @@ rm -rf "$HOME/work/native/node_modules"
 same_output='s/ in [0-9.]*m\{0,1\}s$//'
 same_run "npm ci of express and eslint" "$HOME/work" npm ci --prefer-offline
 check "something was installed" test -f "$HOME/work/wary/node_modules/express/package.json"
-check "eslint runs" wary -q -- "$HOME/work/wary/node_modules/.bin/eslint" --version
+# Where it is the project's: programs elsewhere in the home are asked about.
+cd "$HOME/work/wary" || exit 1
+check "eslint runs" wary -q -- node_modules/.bin/eslint --version
+cd "$TMPDIR" || exit 1
 
 mkdir -p "$HOME/work/native/hooked" "$HOME/work/wary/hooked"
 cp "$HOME/work/hooked/package.json" "$HOME/work/native/hooked/"
