@@ -40,7 +40,8 @@ unit_programs = \
 	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
 	tests/unit/trap_confine \
-	tests/unit/trap_filter
+	tests/unit/trap_filter \
+	tests/unit/trap_symbol
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
 tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
@@ -205,6 +206,10 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_symbol_SOURCES = tests/unit/trap_symbol.c
+tests_unit_trap_symbol_LDADD = $(unit_libs)
+tests_unit_trap_symbol_CFLAGS = $(unit_cflags)
+tests_unit_trap_symbol_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_bits \
 	tests/fault/audit_fail \
@@ -248,6 +253,7 @@ fuzz_programs = \
 	tests/fuzz/record \
 	tests/fuzz/redact \
 	tests/fuzz/sockaddr \
+	tests/fuzz/symbol \
 	tests/fuzz/text
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
 tests_fuzz_cmsg_LDADD = $(fuzz_libs)
@@ -293,6 +299,10 @@ tests_fuzz_sockaddr_SOURCES = tests/fuzz/sockaddr.c tests/fuzz/drive.c
 tests_fuzz_sockaddr_LDADD = $(fuzz_libs)
 tests_fuzz_sockaddr_CFLAGS = $(fuzz_cflags)
 tests_fuzz_sockaddr_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_symbol_SOURCES = tests/fuzz/symbol.c tests/fuzz/drive.c
+tests_fuzz_symbol_LDADD = $(fuzz_libs)
+tests_fuzz_symbol_CFLAGS = $(fuzz_cflags)
+tests_fuzz_symbol_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_text_SOURCES = tests/fuzz/text.c tests/fuzz/drive.c
 tests_fuzz_text_LDADD = $(fuzz_libs)
 tests_fuzz_text_CFLAGS = $(fuzz_cflags)
@@ -571,6 +581,11 @@ dist_extra = \
 	tests/fuzz/corpus/sockaddr/unspec \
 	tests/fuzz/corpus/sockaddr/v4 \
 	tests/fuzz/corpus/sockaddr/v6 \
+	tests/fuzz/corpus/symbol/link-outside \
+	tests/fuzz/corpus/symbol/name-outside \
+	tests/fuzz/corpus/symbol/named \
+	tests/fuzz/corpus/symbol/no-elf \
+	tests/fuzz/corpus/symbol/table-outside \
 	tests/fuzz/corpus/text/odd \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \

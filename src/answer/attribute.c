@@ -175,6 +175,7 @@ void attribute_act(struct request *r)
 	struct rlimit64 old;
 	long n;
 
+	/* Continued: its own number, a register, names the caller's own pages. */
 	if (a->p.proceed) {
 		r->reply.proceed = true;
 		return;

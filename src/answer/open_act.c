@@ -320,9 +320,10 @@ static int open_judged(struct request *r, const struct place *p)
 	return open_existing(r, p);
 }
 
-/* A descriptor that only names: the kernel gives it, since none can be put into
- * the caller.  Whatever is done through it is judged again.  The flags of
- * openat2 lie in memory, where they could still change: programs fall back. */
+/* Continued: a descriptor that only names; the kernel gives it, since none can be
+ * put into the caller, maybe of another name by now.  Whatever is done through it
+ * is judged again.  The flags of openat2 lie in memory, where they could still
+ * change: programs fall back. */
 static void act_path(struct request *r)
 {
 	if (r->call->row->op == OP_OPENAT2)

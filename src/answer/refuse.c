@@ -33,6 +33,7 @@ static int prepare(struct request *r)
 	return rule_speaks(r, f) ? 0 : -ERR_PERM;
 }
 
+/* Continued: a rule about the class allows the call whatever its arguments. */
 static void act(struct request *r, const struct receipt *receipt)
 {
 	(void)receipt;

@@ -34,8 +34,8 @@ struct reply {
 	/* If the descriptor cannot be added (EMFILE), this undoes a creation. */
 	int undo_parent_fd; /* owned; -1: none */
 	char undo_name[256];
-	bool proceed;  /* SECCOMP_USER_NOTIF_FLAG_CONTINUE: set only through
-	                    reply_continue() in trap/notify.h */
+	bool proceed;  /* notify_continue() is the answer; whoever sets it says there
+	                    why nothing that can still change was judged */
 	bool answered; /* the family sent the answer itself (exec) */
 	bool again;    /* what was judged is no longer so (a name appeared):
 	                    prepare, decide and record anew, within a bound */

@@ -43,6 +43,9 @@ static int prepare_creds(struct request *r)
 	return mem_valid(&r->mem);
 }
 
+/* Continued: the name of a folder may be another by now, and the caller then
+ * stands there, where it may do what it may do from anywhere. Masks and ids
+ * are registers, and the kernel's to refuse. */
 static void act(struct request *r, const struct receipt *receipt)
 {
 	(void)receipt;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static inline void own_fd_drop(const int *fd)
@@ -48,6 +49,16 @@ static inline void fd_drop(int *fd)
 {
 	own_fd_drop(fd);
 	*fd = -1;
+}
+
+/** fd_share: how many descriptors may be kept for later: @max, but no more than a
+ * quarter of what the process may have: calls need theirs (getrlimit(2)). */
+static inline size_t fd_share(size_t max)
+{
+	struct rlimit may = {0};
+
+	(void)getrlimit(RLIMIT_NOFILE, &may);
+	return may.rlim_cur / 4 < max ? may.rlim_cur / 4 : max;
 }
 
 /** ptr_take: hands memory on; the holder's variable becomes NULL. */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define LINKS_MAX 40 /* as the kernel: path_resolution(7) */
+
 char *paths_join(const char *folder, const char *name)
 {
 	size_t len = strlen(folder);
@@ -71,6 +73,72 @@ static int cut_last(char *path, char **rest)
 	}
 	*name = '\0';
 	return 0;
+}
+
+/* A way that is being walked. */
+struct way {
+	char at[PATH_MAX]; /* canonical; "" is the root */
+	char *rest;        /* still to be walked */
+	unsigned links;
+};
+
+/* Takes the next name off the rest, and appends it to where the walk is.
+ * Returns whether there is one to look at. */
+static bool way_step(struct way *w, int *err)
+{
+	size_t len = strlen(w->at);
+	char *name;
+
+	while (*w->rest == '/')
+		w->rest++;
+	name = w->rest;
+	w->rest += strcspn(name, "/");
+	if (w->rest == name)
+		return false;
+	if (w->rest - name == 1 && *name == '.')
+		return true;
+	if (w->rest - name == 2 && strncmp(name, "..", 2) == 0) {
+		char *slash = strrchr(w->at, '/');
+
+		if (slash)
+			*slash = '\0';
+		return true;
+	}
+	if (snprintf(w->at + len, sizeof w->at - len, "/%.*s", (int)(w->rest - name), name) >=
+	    (int)(sizeof w->at - len))
+		*err = -ERR_TOOLONG;
+	return !*err;
+}
+
+int paths_links(const char *path, int (*each)(void *ctx, const char *link), void *ctx)
+{
+	struct way w = {.links = 0};
+	auto_free char *text = absolute(path);
+	int err = 0;
+
+	if (!text)
+		return -ERR_NOTFOUND;
+	w.rest = text;
+	while (!err && way_step(&w, &err)) {
+		char target[PATH_MAX];
+		ssize_t len = *w.at ? readlinkat(AT_FDCWD, w.at, target, sizeof target) : -1;
+		char *longer = NULL;
+
+		if (len < 0 || strncmp(w.at, "/proc/", 6) == 0)
+			continue;
+		if (++w.links > LINKS_MAX || (size_t)len == sizeof target)
+			return -ERR_TOOLONG;
+		err = each(ctx, w.at);
+		if (!err && asprintf(&longer, "%.*s/%s", (int)len, target, w.rest) < 0)
+			err = -ERR_NOMEM;
+		if (err)
+			break;
+		*(*target == '/' ? w.at : strrchr(w.at, '/')) = '\0';
+		free(text);
+		text = longer;
+		w.rest = text;
+	}
+	return err;
 }
 
 int paths_canonical(const char *path, char **out)

@@ -20,6 +20,15 @@ char *paths_join(const char *folder, const char *name);
  * working folder), -ERR_TOOLONG, -ERR_NOMEM. */
 must_check int paths_canonical(const char *path, char **out);
 
+/** paths_links: the links that the kernel passes on the way to a path, and where
+ * it leads: whoever replaces one of them has the path lead elsewhere.
+ * @path: as written; relative ones are taken from the working folder.
+ * @each: gets each link's canonical name; another value than 0 ends the walk.
+ * Links of /proc are not followed.  Returns 0 (also where the way ends before the
+ * path does), -ERR_NOTFOUND (no working folder), -ERR_TOOLONG (names, or a circle
+ * of links), -ERR_NOMEM, or what @each returned. */
+must_check int paths_links(const char *path, int (*each)(void *ctx, const char *link), void *ctx);
+
 /** paths_of_fd: the canonical path of an open descriptor, from /proc.
  * Returns 0, -ERR_SYS, -ERR_TOOLONG, -ERR_NOMEM. */
 must_check int paths_of_fd(int fd, char **out);

@@ -1,5 +1,6 @@
 #include "cmd/session.h"
 
+#include "answer/fixed.h"
 #include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
@@ -126,8 +127,11 @@ static int know_self(struct session *s)
 /* Whatever folder the record lies in, no rule opens what belongs to it. */
 static int close_store(struct session *s)
 {
-	int err = 0;
+	auto_free char *written = NULL;
+	int err = where_written(s->options->db, world_folders(s->world), &written);
 
+	if (!err)
+		err = world_links_add(s->world, written);
 	for (size_t i = 0; !err; i++) {
 		auto_buf path = BUF_INIT;
 
@@ -289,6 +293,11 @@ static int open_record(struct session *s)
 	return 0;
 }
 
+static bool is_fixed(const void *sup, const char *path)
+{
+	return fixed_path(sup, path);
+}
+
 static int make_parts(struct session *s)
 {
 	struct supervisor *sup = &s->sup;
@@ -305,7 +314,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = images_new(policy_wants_sha256(s->policy), &sup->images);
 	if (!err)
-		err = stacks_new(&sup->stacks);
+		err = stacks_new(is_fixed, sup, &sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)

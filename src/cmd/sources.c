@@ -127,6 +127,22 @@ static int read_name(const struct folders *f, const char *shipped, const char *w
 	return err == -ERR_NOTFOUND ? read_path(f, second, text, len_bytes, path) : err;
 }
 
+static bool is_name(const char *from_file, const char *word)
+{
+	return !strchr(word, '/') && (from_file || !ends_in_wary(word) || access(word, F_OK) != 0);
+}
+
+char *sources_path(const struct folders *f, const char *from_file, const char *word)
+{
+	auto_free char *file = NULL;
+
+	if (is_name(from_file, word)) {
+		file = with_suffix(word);
+		return file ? joined(f->config, "wary", file) : NULL;
+	}
+	return *word == '/' || !from_file ? strdup(word) : beside(from_file, word);
+}
+
 int sources_read(const struct folders *f, const char *shipped, const char *from_file,
                  const char *word, char **text, size_t *len_bytes, char **path)
 {
@@ -134,9 +150,9 @@ int sources_read(const struct folders *f, const char *shipped, const char *from_
 
 	if (!*word)
 		return -ERR_NOTFOUND;
-	if (!strchr(word, '/') && (from_file || !ends_in_wary(word) || access(word, F_OK) != 0))
+	if (is_name(from_file, word))
 		return read_name(f, shipped, word, text, len_bytes, path);
-	file = *word == '/' || !from_file ? strdup(word) : beside(from_file, word);
+	file = sources_path(f, from_file, word);
 	/* A shipped policy includes by name only: it has no folder to the user. */
 	if (!file)
 		return -ERR_NOTFOUND;

@@ -23,6 +23,10 @@ char *sources_user(const struct folders *f);
  * @policy: its name without ".wary". */
 char *sources_answers(const struct folders *f, const char *policy);
 
+/** sources_path: where sources_read looks for a word, as it is written: links are
+ * not followed; of a name, the user's own file.  Memory (free(3)) or NULL. */
+char *sources_path(const struct folders *f, const char *from_file, const char *word);
+
 /** sources_read: as policy_world.read: a name is a shipped policy or one of
  * the user's (CONFIG/wary/NAME.wary), anything with a / a path; without
  * @from_file a word that ends in ".wary" is a file too, if there is one.

@@ -86,6 +86,7 @@ static struct policy_world gathering(struct gather *g)
 
 	w.ctx = g;
 	w.read = gather_read;
+	w.links = NULL; /* nothing is run under what is only looked at */
 	w.look = gather_look;
 	w.list = gather_list;
 	w.variable = gather_variable;

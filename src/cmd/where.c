@@ -4,19 +4,22 @@
 #include "cmd/paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-int where_store(const char *given, const struct folders *f, char **out)
+int where_written(const char *given, const struct folders *f, char **out)
 {
 	const char *env = getenv("WARY_DB");
-	auto_free char *file = NULL;
 
 	if (!given && env && *env)
 		given = env;
-	if (!given) {
-		file = paths_join(f->state, "wary/wary.db");
-		if (!file)
-			return -ERR_NOMEM;
-		given = file;
-	}
-	return paths_canonical(given, out);
+	*out = given ? strdup(given) : paths_join(f->state, "wary/wary.db");
+	return *out ? 0 : -ERR_NOMEM;
+}
+
+int where_store(const char *given, const struct folders *f, char **out)
+{
+	auto_free char *file = NULL;
+	int err = where_written(given, f, &file);
+
+	return err ? err : paths_canonical(file, out);
 }

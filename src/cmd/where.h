@@ -11,4 +11,8 @@
  * Returns 0, -ERR_NOMEM, -ERR_NOTFOUND, -ERR_TOOLONG. */
 must_check int where_store(const char *given, const struct folders *f, char **out);
 
+/** where_written: the same as it was written, relative and through links.
+ * Returns 0 or -ERR_NOMEM. */
+must_check int where_written(const char *given, const struct folders *f, char **out);
+
 #endif

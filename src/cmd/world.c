@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 enum {
-	FLOOR_MAX = 12,
+	FLOOR_MAX = 64,
 	FILES_MAX = 6,
 	RESOLV_CONF_BYTES = 1 << 16,
 	GROUPS_MAX = 1 << 16,
@@ -117,6 +117,24 @@ static char *link_target(const char *path)
 	ssize_t len = readlinkat(AT_FDCWD, path, target, sizeof target);
 
 	return len > 0 && (size_t)len < sizeof target ? strndup(target, (size_t)len) : NULL;
+}
+
+static int put_link(void *ctx, const char *link)
+{
+	buf_add(ctx, link, strlen(link) + 1);
+	return 0;
+}
+
+static char *world_links(void *ctx, const char *from_file, const char *word)
+{
+	const struct world *w = ctx;
+	auto_buf out = BUF_INIT;
+	auto_free char *file = sources_path(&w->folders, from_file, word);
+
+	if (!file || paths_links(file, put_link, &out) != 0)
+		return NULL;
+	buf_add(&out, "", 1);
+	return buf_take(&out);
 }
 
 static enum policy_kind world_look(void *ctx, const char *path, char **target, uint64_t *dev,
@@ -275,24 +293,39 @@ static void paths_drop(struct paths *p)
 	*p = (struct paths){.n = 0};
 }
 
-static int add_canonical(struct paths *p, const char *path)
+static int add_link(void *ctx, const char *link)
+{
+	struct world *w = ctx;
+
+	return paths_take(&w->read_only, strdup(link));
+}
+
+int world_links_add(struct world *w, const char *path)
+{
+	return paths_links(path, add_link, w);
+}
+
+/* With the links that lead there: who replaces one has the next session look
+ * elsewhere. */
+static int add_canonical(struct world *w, struct paths *p, const char *path)
 {
 	char *canonical = NULL;
 	int err = paths_canonical(path, &canonical);
 
-	return err ? err : paths_take(p, canonical);
+	err = err ? err : paths_take(p, canonical);
+	return err ? err : world_links_add(w, path);
 }
 
-static int add_below(struct paths *p, const char *folder, const char *name)
+static int add_below(struct world *w, struct paths *p, const char *folder, const char *name)
 {
 	auto_free char *path = paths_join(folder, name);
 
-	return path ? add_canonical(p, path) : -ERR_NOMEM;
+	return path ? add_canonical(w, p, path) : -ERR_NOMEM;
 }
 
 int world_floor_add(struct world *w, const char *path)
 {
-	return add_canonical(&w->floor, path);
+	return add_canonical(w, &w->floor, path);
 }
 
 /* The standard places too where the environment names others: another
@@ -300,14 +333,14 @@ int world_floor_add(struct world *w, const char *path)
 static int find_floor(struct world *w)
 {
 	const struct folders *f = &w->folders;
-	int err = add_below(&w->floor, f->state, "wary");
+	int err = add_below(w, &w->floor, f->state, "wary");
 
-	err = err ? err : add_below(&w->floor, f->home, ".local/state/wary");
-	err = err ? err : add_below(&w->floor, f->runtime, "wary");
-	err = err ? err : add_below(&w->read_only, f->config, "wary");
-	err = err ? err : add_below(&w->read_only, f->home, ".config/wary");
-	err = err ? err : add_canonical(&w->read_only, "/etc/wary");
-	return err ? err : add_canonical(&w->read_only, w->shipped);
+	err = err ? err : add_below(w, &w->floor, f->home, ".local/state/wary");
+	err = err ? err : add_below(w, &w->floor, f->runtime, "wary");
+	err = err ? err : add_below(w, &w->read_only, f->config, "wary");
+	err = err ? err : add_below(w, &w->read_only, f->home, ".config/wary");
+	err = err ? err : add_canonical(w, &w->read_only, "/etc/wary");
+	return err ? err : add_canonical(w, &w->read_only, w->shipped);
 }
 
 static int find_resolvers(struct world *w)
@@ -332,6 +365,7 @@ int world_new(struct world **out)
 		w->policy = (struct policy_world){
 			.ctx = w,
 			.read = world_read,
+			.links = world_links,
 			.look = world_look,
 			.list = world_list,
 			.variable = world_variable,

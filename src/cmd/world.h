@@ -29,6 +29,9 @@ struct policy_world *world_policy(struct world *w);
  * -o.  Before policy_load.
  * Returns 0 or -ERR_NOMEM, -ERR_NOTFOUND. */
 must_check int world_floor_add(struct world *w, const char *path);
+/** world_links_add: the links on the way to such a file, as it was written, are
+ * not the tree's to change.  As above; also -ERR_TOOLONG. */
+must_check int world_links_add(struct world *w, const char *path);
 
 /* What a run or a command was given. */
 struct world_want {

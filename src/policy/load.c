@@ -385,6 +385,21 @@ static void adopt_both(struct loading *l, char *text, char *path)
 		longjmp(l->guard, ERR_NOMEM);
 }
 
+/* Whoever replaces a link on the way has the next session read another file. */
+static void close_links(struct loading *l, const char *from_file, const char *word)
+{
+	struct arena *a = &l->policy->arena;
+	char *block = l->world->links ? l->world->links(l->world->ctx, from_file, word) : NULL;
+
+	if (!l->world->links)
+		return;
+	if (!block)
+		longjmp(l->guard, ERR_NOMEM);
+	(void)arena_adopt(a, block);
+	for (const char *link = block; *link; link += strlen(link) + 1)
+		*vec_push(a, &l->closed) = link;
+}
+
 static void load_file(struct loading *l, const char *from_file, const char *word,
                       enum source_kind kind, struct spot at)
 {
@@ -422,8 +437,10 @@ static void load_file(struct loading *l, const char *from_file, const char *word
 	}
 	/* A project's files are in force as they were accepted: a changed one
 	 * is not, and the tree may work on it. */
-	if (kind != SOURCE_PROJECT)
+	if (kind != SOURCE_PROJECT) {
 		*vec_push(a, &l->closed) = path;
+		close_links(l, from_file, word);
+	}
 	load_text(l, source);
 }
 

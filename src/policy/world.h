@@ -70,6 +70,12 @@ struct policy_world {
 	int (*read)(void *ctx, const char *from_file, const char *word, char **text,
 	            size_t *len_bytes, char **path);
 
+	/* The links on the way to the file that read() gives for such a path:
+	 * canonical names, each with its NUL, then one more NUL; memory of the
+	 * callee (free(3)).  NULL where they cannot be told: then the policy is
+	 * not loaded.  The field may be NULL: no links. */
+	char *(*links)(void *ctx, const char *from_file, const char *word);
+
 	/* What is at an absolute path whose folders are no links, by lstat and
 	 * readlink.  *target: for a link its text (free(3)); dev and ino: of
 	 * what exists.  Asked lazily, each name at most once in one load. */

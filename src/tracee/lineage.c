@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -415,12 +414,10 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 int lineage_new(struct lineage **out)
 {
 	struct lineage *l = calloc(1, sizeof *l);
-	struct rlimit nofile = {0};
 
 	if (!l)
 		return -ERR_NOMEM;
-	(void)getrlimit(RLIMIT_NOFILE, &nofile);
-	l->pidfds_max = nofile.rlim_cur / 4 < PIDFDS_MAX ? nofile.rlim_cur / 4 : PIDFDS_MAX;
+	l->pidfds_max = fd_share(PIDFDS_MAX);
 	l->unknown = entry_new(NULL, NULL);
 	if (!l->unknown) {
 		free(l);

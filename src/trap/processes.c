@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 
 #define BUCKETS 1024
-/* Watched at once; of what comes beyond that no end is recorded. */
-#define WATCHED_MAX 4096
+/* Watched at once, and no more than a quarter of wary's descriptors; of what comes
+ * beyond that no end is recorded. */
+#define WATCHED_MAX 2048
 /* Of a chain of processes that only forked so many are placed. */
 #define FORKS_MAX 64
 #define EVENTS_AT_ONCE 64
@@ -41,7 +42,7 @@ struct processes {
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	struct process *buckets[BUCKETS];
-	size_t watched;
+	size_t watched, watched_max;
 	bool stopping;
 };
 
@@ -160,7 +161,7 @@ static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 	struct process **at = place_of(p, e->pid);
 	struct process *one;
 
-	if (p->watched >= WATCHED_MAX)
+	if (p->watched >= p->watched_max)
 		return 0;
 	one = calloc(1, sizeof *one);
 	if (!one)
@@ -359,6 +360,7 @@ int processes_start(struct audit *a, pid_t guardian, struct processes **out)
 		return -ERR_NOMEM;
 	p->audit = a;
 	p->guardian = guardian;
+	p->watched_max = fd_share(WATCHED_MAX);
 	p->tells_status = kernel_tells_status();
 	p->epoll_fd = -1;
 	p->wake_fd = -1;

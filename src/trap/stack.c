@@ -34,13 +34,14 @@ struct stacks {
 	struct kept kept[KEPT_MAX];
 };
 
-int stacks_new(struct stacks **out)
+int stacks_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
+               struct stacks **out)
 {
 	struct stacks *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return -ERR_NOMEM;
-	if (unwind_new(&s->walker) != 0) {
+	if (unwind_new(fixed, ctx, &s->walker) != 0) {
 		free(s);
 		return -ERR_NOMEM;
 	}

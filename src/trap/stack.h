@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "call/call.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,7 +33,9 @@ struct stack_key {
  * forgotten after a while. */
 struct stacks;
 
-must_check int stacks_new(struct stacks **out);
+/** stacks_new: @fixed, @ctx: as unwind_new. */
+must_check int stacks_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
+                          struct stacks **out);
 void stacks_free(struct stacks *s);
 
 /** stacks_find: the text of a capture for this very call, taken out of the

@@ -79,35 +79,55 @@ static char *name_in(const struct file *f, const ElfW(Shdr) * table, const ElfW(
 	return strndup(text, f->size - at < NAME_MAX_BYTES ? f->size - at : NAME_MAX_BYTES);
 }
 
+/* A file has one table of each kind (elf(5)); a hostile one has thousands, each
+ * as large as may be: only the first is read. */
+static const ElfW(Shdr) * first_of(const ElfW(Shdr) * all, unsigned n, uint32_t kind)
+{
+	unsigned i = 0;
+
+	while (i < n && all[i].sh_type != kind)
+		i++;
+	if (i == n || all[i].sh_entsize != sizeof(ElfW(Sym)) || all[i].sh_link >= n)
+		return NULL;
+	return &all[i];
+}
+
 static char *name_of(const struct file *f, uint64_t offset)
 {
 	static const uint32_t kinds[] = {SHT_SYMTAB, SHT_DYNSYM};
 	auto_free ElfW(Ehdr) *head = piece(f, 0, sizeof *head);
 	auto_free ElfW(Shdr) *all = NULL;
 	uint64_t address;
-	char *name = NULL;
 
 	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof *all ||
 	    head->e_shnum > SECTIONS_MAX || !address_of(f, head, offset, &address))
 		return NULL;
 	all = piece(f, head->e_shoff, (uint64_t)head->e_shnum * sizeof *all);
-	for (size_t k = 0; all && k < sizeof kinds / sizeof kinds[0]; k++)
-		for (unsigned i = 0; !name && i < head->e_shnum; i++)
-			if (all[i].sh_type == kinds[k] && all[i].sh_entsize == sizeof(ElfW(Sym)) &&
-			    all[i].sh_link < head->e_shnum)
-				name = name_in(f, &all[i], &all[all[i].sh_link], address);
-	return name;
+	for (size_t k = 0; all && k < sizeof kinds / sizeof kinds[0]; k++) {
+		const ElfW(Shdr) *table = first_of(all, head->e_shnum, kinds[k]);
+		char *name = table ? name_in(f, table, &all[table->sh_link], address) : NULL;
+
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
+char *symbol_in(int fd, uint64_t offset)
+{
+	struct stat st;
+	struct file f = {.fd = fd};
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0)
+		return NULL;
+	f.size = (uint64_t)st.st_size;
+	return name_of(&f, offset);
 }
 
 char *symbol_at(const char *path, uint64_t offset)
 {
-	struct stat st;
 	auto_fd fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-	struct file f = {.fd = fd};
 
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0)
-		return NULL;
-	f.size = (uint64_t)st.st_size;
-	return name_of(&f, offset);
+	return fd < 0 ? NULL : symbol_in(fd, offset);
 }

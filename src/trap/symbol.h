@@ -9,8 +9,10 @@
  * @path: as /proc/PID/maps shows it; only a regular file is opened, and that
  *   without waiting.
  * @offset: in the file.
- * Reads at most some tens of MiB.
+ * Reads at most two tables of 16 MiB.
  * Returns memory (free(3)): bytes chosen by whoever made the file; NULL: none. */
 char *symbol_at(const char *path, uint64_t offset);
+/** symbol_in: the same of a file that is open for reading. */
+char *symbol_in(int fd, uint64_t offset);
 
 #endif

@@ -18,6 +18,8 @@
 
 struct unwind {
 	unw_addr_space_t space;
+	bool (*fixed)(const void *ctx, const char *path);
+	const void *ctx;
 };
 
 /* One line of maps. */
@@ -28,6 +30,7 @@ struct module {
 };
 
 struct walk {
+	const struct unwind *unwind;
 	const char *maps;
 	unsigned reads;
 };
@@ -78,7 +81,7 @@ static bool is_trusted(const struct walk *w, uint64_t ip)
 		return false;
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
 		if (text_starts(path, places[i]))
-			return true;
+			return w->unwind->fixed(w->unwind->ctx, path);
 	return false;
 }
 
@@ -188,7 +191,7 @@ static void describe(const struct walk *w, uint64_t ip, struct buf *out)
 
 void unwind_walk(struct unwind *u, pid_t tid, const char *maps, int frames_max, struct buf *out)
 {
-	struct walk w = {.maps = maps};
+	struct walk w = {.unwind = u, .maps = maps};
 	void *upt = _UPT_create(tid);
 	unw_cursor_t cursor;
 
@@ -213,12 +216,15 @@ void unwind_walk(struct unwind *u, pid_t tid, const char *maps, int frames_max, 
 	_UPT_destroy(upt);
 }
 
-int unwind_new(struct unwind **out)
+int unwind_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
+               struct unwind **out)
 {
 	struct unwind *u = calloc(1, sizeof *u);
 
 	if (!u)
 		return -ERR_NOMEM;
+	u->fixed = fixed;
+	u->ctx = ctx;
 	u->space = unw_create_addr_space(&accessors, 0);
 	if (!u->space) {
 		free(u);

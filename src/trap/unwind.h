@@ -2,8 +2,9 @@
  *
  * It runs in a worker of wary's, with data that the child chooses: registers,
  * stack, unwinding tables in memory, and the files that are mapped.  So
- * 1. files are parsed by libunwind only where the tree has no hand in them: of
- *    root, below /usr, /lib or /bin, writable by nobody else;
+ * 1. files are parsed by libunwind only where the tree has no hand in them: below
+ *    /usr, /lib or /bin, of root and writable by nobody else, and where no rule
+ *    lets the tree write them (it may run as root);
  * 2. of other files only the names of functions are read, here, every offset
  *    checked; unwinding through them goes by frame pointers and by chance;
  * 3. whatever is read of the child's memory counts: a table that makes the
@@ -15,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Words of the child's memory that one walk may read. */
@@ -22,7 +24,11 @@
 
 struct unwind; /* one walker for all, used by one thread at a time */
 
-must_check int unwind_new(struct unwind **out);
+/** unwind_new: see the head of this file.
+ * @fixed: asked with @ctx whether neither policy nor file system lets the tree
+ *   write a file; its path is absolute, and the child's choice. */
+must_check int unwind_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
+                          struct unwind **out);
 void unwind_free(struct unwind *u);
 
 /** unwind_walk: the call stack of a task that this thread traces and that is

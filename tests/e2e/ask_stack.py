@@ -11,7 +11,10 @@ import subprocess
 from wary_test import TMP, WARY, Terminal, audit, caller, finish, has, note, ok, policy, same
 
 CODE = re.compile(rb"type  (\w{4})  ")
-RULES = policy(f"default allow\nask read {TMP}/docs/** stack\n")
+# What rules let the tree write is not given to the unwinder, where it may.
+RULES = policy("default allow\ndeny edit /usr/** /lib/** /lib64/** /bin/** /sbin/**\n"
+               f"ask read {TMP}/docs/** stack\n")
+OPEN = policy(f"default allow\nask read {TMP}/docs/** stack\n", "open.wary")
 (TMP / "docs").mkdir()
 (TMP / "docs/a").write_text("contents\n")
 shutil.copy(caller("e2e/stack_caller"), TMP / "with_names")
@@ -19,9 +22,9 @@ shutil.copy(caller("e2e/stack_caller"), TMP / "stripped")
 subprocess.run(["strip", TMP / "stripped"], check=True)
 
 
-def asked(program, *words):
+def asked(program, *words, rules=RULES):
     """Asks, looks at the details, says yes. Returns what was shown."""
-    t = Terminal([WARY, "-p", RULES, "--", program, TMP / "docs/a", *words], rows=60, columns=120)
+    t = Terminal([WARY, "-p", rules, "--", program, TMP / "docs/a", *words], rows=60, columns=120)
     if not ok(t.until(b"[i] more") is not None, f"{program.name} {' '.join(words)}: a question"):
         note(t.seen)
     t.type("i")
@@ -48,5 +51,9 @@ ok("innermost_opens" not in frames, "and no names")
 for how in ("0", "1", "2", "3"):
     frames = asked(TMP / "with_names", how)
     ok("#0" in frames or not frames, f"spoilt unwinding data {how}: what could be told")
+frames = asked(TMP / "with_names", rules=OPEN)
+has(frames, "#0", "where rules let the tree write libraries: a stack as far as it can be told")
+if os.geteuid() == 0:
+    ok("middle_calls" not in frames, "and not with the help of their unwinding data")
 same(audit("verify").returncode, 0, "the record is intact")
 finish()

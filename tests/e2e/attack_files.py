@@ -155,4 +155,36 @@ for store, options in ((HOME / "states/wary/wary.db", []), (TMP / "odd/s.db", ["
     verify = subprocess.run([WARY, "audit", "verify", "--db", store], env=env, capture_output=True,
                             text=True, check=False, stdin=subprocess.DEVNULL, timeout=WAIT_S)
     same(verify.returncode, 0, "the record is intact")
+
+
+def by_links():
+    """Policy and store named through links: who replaces one of those chooses what
+    the next session obeys, or where it writes."""
+    place = TMP / "links"
+    (place / "work").mkdir(parents=True)
+    (place / "real/parts").mkdir(parents=True)
+    (place / "stores").mkdir()
+    (place / "real/main.wary").write_text('wary 1\ndefault allow\ninclude "./part.wary"\n')
+    (place / "real/parts/part.wary").write_text("wary 1\n")
+    (place / "real/part.wary").symlink_to("parts/part.wary")
+    (place / "work/main.wary").symlink_to("../way/main.wary")
+    (place / "way").symlink_to("real")
+    (place / "store").symlink_to("stores")
+    links = ["work/main.wary", "way", "real/part.wary", "store"]
+    tries = ('rm -f "$l"; mv "$l" "$l.moved"; mv mine "$l"; ln -sfn /tmp "$l"; '
+             'mv -T --exchange mine "$l"')
+    run = subprocess.run(
+        [WARY, "-q", "-p", "./main.wary", "-o", place / "store/s.db", "--", "sh", "-c",
+         f'for l; do : >mine; {tries}; done 2>/dev/null; echo made', "sh",
+         *[str(place / link) for link in links]],
+        cwd=place / "work", env=env, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL, timeout=WAIT_S)
+    same((run.returncode, run.stdout), (0, "made\n"), "links on the way are attacked")
+    for link in links:
+        ok((place / link).is_symlink(), f"{link} is the link that it was")
+    same([os.readlink(place / link) for link in links],
+         ["../way/main.wary", "real", "parts/part.wary", "stores"], "and lead where they led")
+
+
+by_links()
 finish()

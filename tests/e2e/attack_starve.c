@@ -43,6 +43,45 @@ static long nothing(long n)
 	return n;
 }
 
+/* Programs that stay: each is on record, and its end is waited for. */
+static long programs(long n)
+{
+	pid_t *all = calloc((size_t)n, sizeof *all);
+	long made = 0;
+
+	while (all && made < n) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			break;
+		if (pid == 0) {
+			execlp("sleep", "sleep", "1000", (char *)NULL);
+			_exit(1);
+		}
+		all[made++] = pid;
+	}
+	/* The last to be started is at its work once its name is sleep's. */
+	for (long i = 0; i < made; i++) {
+		char path[64];
+		char name[32] = "";
+
+		snprintf(path, sizeof path, "/proc/%d/comm", (int)all[i]);
+		while (strncmp(name, "sleep", 5) != 0 && waitpid(all[i], NULL, WNOHANG) == 0) {
+			int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+			(void)!read(fd, name, sizeof name - 1);
+			close(fd);
+			sched_yield();
+		}
+	}
+	for (long i = 0; i < made; i++) {
+		kill(all[i], SIGKILL);
+		waitpid(all[i], NULL, 0);
+	}
+	free(all);
+	return made;
+}
+
 /* Processes that make processes, until the kernel says no or there are n. */
 static void bomb(_Atomic long *made, long n)
 {
@@ -242,7 +281,7 @@ static const struct {
 } modes[] = {
 	{"nothing", nothing},         {"fork_bomb", fork_bomb}, {"threads", threads},
 	{"descriptors", descriptors}, {"storm", storm},         {"dying", dying},
-	{"waiting", waiting},         {"rights", rights},
+	{"waiting", waiting},         {"rights", rights},       {"programs", programs},
 };
 
 /* Beside the attack. The status says how many hundredths were served. */

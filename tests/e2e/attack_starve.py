@@ -13,12 +13,12 @@ from wary_test import TMP, WAIT_S, WARY, Lines, audit, caller, finish, note, ok,
 FACTOR = 10 if os.environ.get("NUMBERS") == "full" else 1
 MODES = {"nothing": 1, "fork_bomb": 300 * FACTOR, "threads": 1000 * FACTOR,
          "descriptors": 2000 * FACTOR, "storm": 8000 * FACTOR, "dying": 200 * FACTOR,
-         "waiting": 300, "rights": 200 * FACTOR}
+         "waiting": 300, "rights": 200 * FACTOR, "programs": 100 * FACTOR}
 # What a session may take at the most, however large the tree (docs/THREAT.md).
 MEMORY_KIB = 64 * 1024
 THREADS = 270
 # For processes and threads that are known, and for what is being done.
-DESCRIPTORS = 2048 + 1024
+DESCRIPTORS = 2 * 2048 + 1024
 # Where wary itself may have few, a quarter of them at the most is kept.
 FEW = 600
 
@@ -64,6 +64,7 @@ for name, most in MODES.items():
     attack(name, most)
 attack("threads", 1500, FEW)
 attack("fork_bomb", 400, FEW)
+attack("programs", 500, FEW)
 verify = audit("verify")
 if not same(verify.returncode, 0, "the record is intact"):
     note(verify.stdout[-800:])
