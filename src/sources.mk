@@ -25,6 +25,7 @@ libwarypure_a_SOURCES = \
 	src/package/spec.c \
 	src/package/tool.c \
 	src/package/tools.c \
+	src/package/verb.c \
 	src/policy/address.c \
 	src/policy/arena.c \
 	src/policy/check.c \
@@ -91,6 +92,7 @@ libwary_a_SOURCES = \
 	src/answer/pen.c \
 	src/answer/process.c \
 	src/answer/program.c \
+	src/answer/program_same.c \
 	src/answer/refuse.c \
 	src/answer/remove.c \
 	src/answer/rename.c \
@@ -147,6 +149,7 @@ libwary_a_SOURCES = \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/approve.c \
+	src/cmd/attend.c \
 	src/cmd/audit.c \
 	src/cmd/audit_anchor.c \
 	src/cmd/audit_args.c \
@@ -249,6 +252,7 @@ wary_headers = \
 	src/answer/pen.h \
 	src/answer/process.h \
 	src/answer/program.h \
+	src/answer/program_same.h \
 	src/answer/reply.h \
 	src/answer/request.h \
 	src/answer/script.h \
@@ -319,6 +323,7 @@ wary_headers = \
 	src/call/scalar.h \
 	src/call/table.def \
 	src/cmd/approve.h \
+	src/cmd/attend.h \
 	src/cmd/audit.h \
 	src/cmd/audit_args.h \
 	src/cmd/audit_event.h \
@@ -363,6 +368,7 @@ wary_headers = \
 	src/package/spec.h \
 	src/package/tool.h \
 	src/package/tools.h \
+	src/package/verb.h \
 	src/policy/address.h \
 	src/policy/arena.h \
 	src/policy/check.h \

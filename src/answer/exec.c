@@ -5,6 +5,7 @@
 #include "answer/families.h"
 #include "answer/give.h"
 #include "answer/install.h"
+#include "answer/program_same.h"
 #include "answer/script.h"
 #include "supervise.h"
 #include "tracee/lineage_entry.h"

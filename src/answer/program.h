@@ -11,7 +11,6 @@
 #include "answer/request.h"
 #include "tracee/argv.h"
 #include "tracee/image.h"
-#include "tracee/startup.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -60,10 +59,6 @@ must_check int program_resolve(struct request *r, struct program *p);
 /** program_facts: one question for each file, each link on the way.
  * Returns 0 or -ERR_NOMEM. */
 must_check int program_facts(struct request *r, const struct program *p);
-
-/** program_same: whether the program at its exec stop is the one that was
- * judged: image, loader, arguments. */
-bool program_same(const struct program *p, const struct startup *s);
 
 /** program_identity: what the new image is for rules with by: the script, if
  * #! started one, else the image; argv counts from after it.  An env(1) that

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "cmd/approve.h"
+#include "cmd/attend.h"
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/heap.h"
@@ -29,13 +30,9 @@
 #include "trap/privilege.h"
 #include "trap/processes.h"
 #include "trap/stack.h"
-#include "trap/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
-#include <poll.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,8 +63,6 @@
 	 STAGE_SYSCALL | STAGE_ENV | STAGE_AUDIT_SYNC | STAGE_SECRET_ENV | STAGE_FOR |             \
 	 STAGE_SHA256)
 
-#define WAIT_NOTE_MS 2000
-
 struct session {
 	const struct session_options *options;
 	struct inherit inherit;
@@ -81,11 +76,9 @@ struct session {
 	char *answers;
 	char **envp; /* the tree's environment */
 	int signal_fd;
-	int status;         /* of COMMAND, as of wait(2) */
-	bool ended;         /* COMMAND has ended */
-	bool workers;       /* are running */
-	bool opened;        /* the record has this session */
-	const char *reason; /* for the closing record */
+	bool workers; /* are running */
+	bool opened;  /* the record has this session */
+	struct attend attend;
 };
 
 static int failed(const char *what, const char *why)
@@ -371,171 +364,6 @@ static int start(struct session *s)
 	return err ? err : start_workers_and_asker(s);
 }
 
-/* ---- while it runs ------------------------------------------------------- */
-
-/* Whether COMMAND is stopped now: it may run again meanwhile. */
-static bool command_is_stopped(const struct session *s)
-{
-	auto_buf text = BUF_INIT;
-	char path[64];
-	const char *end;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/stat", s->info.command_pid);
-	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
-		return false;
-	end = strrchr(text.data, ')');
-	return end && end[1] == ' ' && end[2] == 'T';
-}
-
-/* Stops as COMMAND stopped, so that the shell sees its job stop in the same
- * way; returns when wary is continued. */
-static void stop_alike(int signal_nr)
-{
-	bool by_terminal = signal_nr == SIGTSTP || signal_nr == SIGTTIN || signal_nr == SIGTTOU;
-	struct sigaction stop = {.sa_handler = SIG_DFL}, kept;
-	sigset_t set;
-
-	if (!by_terminal) {
-		(void)kill(getpid(), SIGSTOP);
-		return;
-	}
-	sigemptyset(&set);
-	sigaddset(&set, signal_nr);
-	(void)sigaction(signal_nr, &stop, &kept);
-	(void)kill(getpid(), signal_nr);
-	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-	(void)sigaction(signal_nr, &kept, NULL);
-}
-
-/* Takes all messages; only the last stop counts. Returns whether the guardian
- * still lives. */
-static bool on_messages(struct session *s)
-{
-	struct guardian_message m;
-	int stopped_by = 0, err;
-
-	while ((err = launch_event(s->launch, &m)) == 0) {
-		if (m.kind == GUARDIAN_ENDED) {
-			s->ended = true;
-			s->status = m.value;
-			if (s->options->end_with_command)
-				launch_kill(s->launch, false);
-		}
-		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
-	}
-	/* A stop that a question made is not one that a person wanted. */
-	if (stopped_by && !ask_frozen(s->sup.ask) && command_is_stopped(s))
-		stop_alike(stopped_by);
-	return err != -ERR_GONE;
-}
-
-/* What the terminal sends to its foreground group, COMMAND has got with wary
- * (tty_ioctl(4): by the kernel); a hangup it sends to its session's leader as well. */
-static bool came_by_terminal(const struct signalfd_siginfo *info)
-{
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
-
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		if ((int)info->ssi_signo == signals[i])
-			return info->ssi_code == SI_KERNEL;
-	return false;
-}
-
-static bool ends_what_is_left(int signal_nr)
-{
-	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
-	       signal_nr == SIGQUIT;
-}
-
-static void on_signals(struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-		int signal_nr = (int)info.ssi_signo;
-
-		if (s->ended && ends_what_is_left(signal_nr))
-			launch_kill(s->launch, false);
-		else if (!came_by_terminal(&info))
-			launch_forward(s->launch, signal_nr, (pid_t)info.ssi_pid);
-	}
-}
-
-static void on_stop(struct session *s)
-{
-	uint64_t count;
-
-	if (read(s->sup.stop_fd, &count, sizeof count) < 0)
-		return;
-	s->reason = "stopped";
-	launch_kill(s->launch, false);
-}
-
-static void on_record_failed(struct session *s)
-{
-	log_error("the record can no longer be kept: the command and all that it started are "
-	          "ended");
-	s->reason = "record failed";
-	launch_kill(s->launch, false);
-}
-
-static void count_one(void *ctx, pid_t pid)
-{
-	(void)ctx;
-	(void)pid;
-}
-
-static void note_waiting(struct session *s)
-{
-	size_t n = tree_each(s->info.guardian_pid, count_one, NULL);
-
-	if (n > 0 && isatty(STDERR_FILENO))
-		log_notice("the command has ended; wary stays with %zu process%s that it left "
-		           "running (Ctrl-C ends %s)",
-		           n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
-}
-
-static void run(struct session *s)
-{
-	struct pollfd fds[] = {
-		{.fd = launch_event_fd(s->launch), .events = POLLIN},
-		{.fd = s->signal_fd, .events = POLLIN},
-		{.fd = s->sup.stop_fd, .events = POLLIN},
-		{.fd = audit_failed_fd(s->sup.audit), .events = POLLIN},
-	};
-	bool noted = false, alive = true;
-
-	while (alive) {
-		int ready = poll(fds, 4, s->ended && !noted ? WAIT_NOTE_MS : -1);
-
-		if (ready < 0)
-			continue;
-		if (ready == 0) {
-			note_waiting(s);
-			noted = true;
-		}
-		/* Signals first: a message may have wary stop, and what came before
-		 * that is not to be passed on when it is continued. */
-		if (fds[1].revents || fds[0].revents)
-			on_signals(s);
-		if (fds[0].revents)
-			alive = on_messages(s);
-		if (fds[2].revents)
-			on_stop(s);
-		if (fds[3].revents) {
-			fds[3].fd = -1;
-			on_record_failed(s);
-		}
-	}
-	if (!s->ended) { /* the guardian was killed: nothing goes on without it */
-		s->reason = "guardian ended";
-		s->status = SIGKILL;
-		launch_kill(s->launch, true);
-	}
-}
-
 /* ---- the end -------------------------------------------------------------- */
 
 static int close_record(struct session *s)
@@ -552,9 +380,9 @@ static int close_record(struct session *s)
 	}
 	audit_totals(s->sup.audit, &totals);
 	snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
-	if (!s->reason)
-		s->reason = WIFSIGNALED(s->status) ? "signalled" : "exited";
-	err = audit_close(s->sup.audit, s->status, s->reason);
+	if (!s->attend.reason)
+		s->attend.reason = WIFSIGNALED(s->attend.status) ? "signalled" : "exited";
+	err = audit_close(s->sup.audit, s->attend.status, s->attend.reason);
 	if (err)
 		log_error("the record could not be closed: %s", err_text(err));
 	else
@@ -607,6 +435,18 @@ static int end_as(int status)
 	return 128 + sig;
 }
 
+static void run(struct session *s)
+{
+	s->attend = (struct attend){
+		.launch = s->launch,
+		.sup = &s->sup,
+		.signal_fd = s->signal_fd,
+		.end_with_command = s->options->end_with_command,
+	};
+	inherit_detach();
+	attend_command(&s->attend);
+}
+
 int session_run(const struct session_options *o)
 {
 	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
@@ -614,11 +454,9 @@ int session_run(const struct session_options *o)
 
 	heap_prepare();
 	ran = start(&s) == 0;
-	if (ran) {
-		inherit_detach();
+	if (ran)
 		run(&s);
-	}
 	if (finish(&s) != 0 || !ran)
 		return CMD_FAILED;
-	return end_as(s.status);
+	return end_as(s.attend.status);
 }

@@ -7,21 +7,16 @@
 #include "package/source.h"
 #include "package/spec.h"
 #include "package/tools.h"
+#include "package/verb.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define WORDS_MAX 4096
 #define FILES_MAX 32  /* requirements files, also those they include */
 #define FOLDERS_UP 32 /* how far up a project is looked for */
 #define PATH_BYTES 4096
-
-struct word {
-	const char *text;
-	bool doubt; /* it may be an option's value */
-};
 
 /* One command on its way to a list. */
 struct reading {
@@ -34,8 +29,7 @@ struct reading {
 	const char *config[4]; /* further configuration files */
 	size_t config_n;
 	bool global;
-	struct word words[WORDS_MAX];
-	size_t words_n;
+	struct words words;
 	const char *named[64]; /* packages that options name */
 	size_t named_n;
 	bool named_replace;           /* …in place of the first word */
@@ -173,100 +167,14 @@ static void read_arguments(struct reading *r, const struct tool_call *call)
 			read_option(r, &a);
 			continue;
 		}
-		if (r->words_n == WORDS_MAX) {
+		if (r->words.n == WORDS_MAX) {
 			r->list->incomplete = true;
 			return;
 		}
-		r->words[r->words_n++] = (struct word){.text = a.text, .doubt = a.doubt};
+		r->words.items[r->words.n++] = (struct word){.text = a.text, .doubt = a.doubt};
 		if (runner && !a.doubt)
 			return; /* what follows is the started program's */
 	}
-}
-
-/* ---- verbs ------------------------------------------------------------ */
-
-static bool installs(enum verb_kind kind)
-{
-	return kind != VERB_NONE && kind != VERB_GROUP;
-}
-
-/* installTest is install-test, for npm. */
-static void kebab(const char *text, char *out, size_t cap)
-{
-	size_t n = 0;
-
-	for (; *text && n + 2 < cap; text++) {
-		if (*text >= 'A' && *text <= 'Z') {
-			if (n)
-				out[n++] = '-';
-			out[n++] = (char)(*text - 'A' + 'a');
-		} else {
-			out[n++] = *text;
-		}
-	}
-	out[n] = '\0';
-}
-
-/* The row of a verb; a shortened one is what it may be that installs. */
-static const struct verb *verb_find(const struct tool *t, const char *text)
-{
-	const struct verb *found = NULL;
-	size_t len = strlen(text);
-
-	for (const struct verb *v = t->verbs; v->name; v++)
-		if (strcmp(v->name, text) == 0)
-			return v;
-	if (!t->prefixes || !len)
-		return NULL;
-	for (const struct verb *v = t->verbs; v->name; v++)
-		if (strncmp(v->name, text, len) == 0 && (!found || installs(v->kind)))
-			found = v;
-	return found;
-}
-
-static const struct verb *verb_of(const struct reading *r, size_t i)
-{
-	char text[64];
-
-	kebab(r->words[i].text, text, sizeof text);
-	return verb_find(r->tool, text);
-}
-
-static enum verb_kind group_kind(const struct reading *r, const char *group, size_t i)
-{
-	char text[128];
-	const struct verb *v;
-
-	if (i >= r->words_n)
-		return VERB_NONE;
-	snprintf(text, sizeof text, "%s %.60s", group, r->words[i].text);
-	v = verb_find(r->tool, text);
-	return v ? v->kind : VERB_NONE;
-}
-
-/* What the command does by the words from @from on, and which of them is its
- * first operand.  A word that may be an option's value is a verb if it can be
- * one that installs. */
-static enum verb_kind choose(const struct reading *r, size_t from, size_t *operand)
-{
-	const struct tool *t = r->tool;
-
-	*operand = from;
-	if (!r->words_n)
-		return t->bare;
-	for (size_t i = from; i < r->words_n; i++) {
-		const struct verb *v = verb_of(r, i);
-		enum verb_kind kind = v ? v->kind : t->other;
-
-		*operand = v ? i + 1 : i;
-		if (v && kind == VERB_GROUP) {
-			kind = group_kind(r, v->name, i + 1);
-			*operand = i + 2;
-		}
-		if (installs(kind) || !r->words[i].doubt)
-			return kind;
-	}
-	return VERB_NONE;
 }
 
 /* ---- registries ------------------------------------------------------- */
@@ -521,8 +429,8 @@ static bool is_remote(const char *text)
  * one and what stands before it. */
 static void add_words(struct reading *r, size_t i, enum verb_kind kind)
 {
-	for (; i < r->words_n; i++) {
-		const struct word *w = &r->words[i];
+	for (; i < r->words.n; i++) {
+		const struct word *w = &r->words.items[i];
 		const char *text = kind == VERB_CREATE ? create_name(r, w->text) : w->text;
 		bool one = kind == VERB_RUN || kind == VERB_CREATE || kind == VERB_REMOTE;
 		bool skip = (kind == VERB_RUN && is_local(r, text)) ||
@@ -537,7 +445,7 @@ static void add_words(struct reading *r, size_t i, enum verb_kind kind)
 
 static void add_asked(struct reading *r, enum verb_kind kind, size_t operand, const char *folder)
 {
-	bool none = operand >= r->words_n && !r->named_n && !r->list->n && !r->list->incomplete;
+	bool none = operand >= r->words.n && !r->named_n && !r->list->n && !r->list->incomplete;
 	bool project = kind == VERB_PROJECT || (kind == VERB_ADD && none) ||
 	               (kind == VERB_ADD && r->tool->spec == SPEC_NPM);
 
@@ -570,8 +478,8 @@ static void read_all(struct reading *r, const struct tool_call *call)
 	struct sources from_options;
 
 	read_arguments(r, call);
-	kind = choose(r, 0, &operand);
-	r->list->installs = installs(kind);
+	kind = verb_choose(r->tool, &r->words, 0, &operand);
+	r->list->installs = verb_installs(kind);
 	if (!r->list->installs) {
 		r->list->n = 0;
 		r->list->incomplete = false;
@@ -591,11 +499,11 @@ static void read_all(struct reading *r, const struct tool_call *call)
 	sources_over(&r->sources, &from_options);
 	add_asked(r, kind, operand, folder);
 	/* If that verb was an option's value, the next one is the verb. */
-	while (operand > 0 && operand < r->words_n && r->words[operand - 1].doubt) {
+	while (operand > 0 && operand < r->words.n && r->words.items[operand - 1].doubt) {
 		size_t before = operand;
 
-		kind = choose(r, before, &operand);
-		if (!installs(kind) || operand <= before)
+		kind = verb_choose(r->tool, &r->words, before, &operand);
+		if (!verb_installs(kind) || operand <= before)
 			break;
 		add_asked(r, kind, operand, folder);
 	}

@@ -1,0 +1,183 @@
+#include "cmd/attend.h"
+
+#include "ask/ask.h"
+#include "audit/audit.h"
+#include "base/log.h"
+#include "base/own.h"
+#include "supervise.h"
+#include "trap/launch.h"
+#include "trap/tree.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define WAIT_NOTE_MS 2000
+
+/* Whether COMMAND is stopped now: it may run again meanwhile. */
+static bool command_is_stopped(const struct attend *a)
+{
+	auto_buf text = BUF_INIT;
+	char path[64];
+	const char *end;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", a->sup->command_pid);
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
+		return false;
+	end = strrchr(text.data, ')');
+	return end && end[1] == ' ' && end[2] == 'T';
+}
+
+/* Stops as COMMAND stopped, so that the shell sees its job stop in the same
+ * way; returns when wary is continued. */
+static void stop_alike(int signal_nr)
+{
+	bool by_terminal = signal_nr == SIGTSTP || signal_nr == SIGTTIN || signal_nr == SIGTTOU;
+	struct sigaction stop = {.sa_handler = SIG_DFL}, kept;
+	sigset_t set;
+
+	if (!by_terminal) {
+		(void)kill(getpid(), SIGSTOP);
+		return;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, signal_nr);
+	(void)sigaction(signal_nr, &stop, &kept);
+	(void)kill(getpid(), signal_nr);
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)sigaction(signal_nr, &kept, NULL);
+}
+
+/* Takes all messages; only the last stop counts. Returns whether the guardian
+ * still lives. */
+static bool on_messages(struct attend *a)
+{
+	struct guardian_message m;
+	int stopped_by = 0, err;
+
+	while ((err = launch_event(a->launch, &m)) == 0) {
+		if (m.kind == GUARDIAN_ENDED) {
+			a->ended = true;
+			a->status = m.value;
+			if (a->end_with_command)
+				launch_kill(a->launch, false);
+		}
+		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
+	}
+	/* A stop that a question made is not one that a person wanted. */
+	if (stopped_by && !ask_frozen(a->sup->ask) && command_is_stopped(a))
+		stop_alike(stopped_by);
+	return err != -ERR_GONE;
+}
+
+/* What the terminal sends to its foreground group, COMMAND has got with wary
+ * (tty_ioctl(4): by the kernel); a hangup it sends to its session's leader as well. */
+static bool came_by_terminal(const struct signalfd_siginfo *info)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if ((int)info->ssi_signo == signals[i])
+			return info->ssi_code == SI_KERNEL;
+	return false;
+}
+
+static bool ends_what_is_left(int signal_nr)
+{
+	return signal_nr == SIGINT || signal_nr == SIGTERM || signal_nr == SIGHUP ||
+	       signal_nr == SIGQUIT;
+}
+
+static void on_signals(struct attend *a)
+{
+	struct signalfd_siginfo info;
+
+	while (read(a->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+		int signal_nr = (int)info.ssi_signo;
+
+		if (a->ended && ends_what_is_left(signal_nr))
+			launch_kill(a->launch, false);
+		else if (!came_by_terminal(&info))
+			launch_forward(a->launch, signal_nr, (pid_t)info.ssi_pid);
+	}
+}
+
+static void on_stop(struct attend *a)
+{
+	uint64_t count;
+
+	if (read(a->sup->stop_fd, &count, sizeof count) < 0)
+		return;
+	a->reason = "stopped";
+	launch_kill(a->launch, false);
+}
+
+static void on_record_failed(struct attend *a)
+{
+	log_error("the record can no longer be kept: the command and all that it started are "
+	          "ended");
+	a->reason = "record failed";
+	launch_kill(a->launch, false);
+}
+
+static void count_one(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+}
+
+static void note_waiting(struct attend *a)
+{
+	size_t n = tree_each(a->sup->guardian_pid, count_one, NULL);
+
+	if (n > 0 && isatty(STDERR_FILENO))
+		log_notice("the command has ended; wary stays with %zu process%s that it left "
+		           "running (Ctrl-C ends %s)",
+		           n, n == 1 ? "" : "es", n == 1 ? "it" : "them");
+}
+
+void attend_command(struct attend *a)
+{
+	struct pollfd fds[] = {
+		{.fd = launch_event_fd(a->launch), .events = POLLIN},
+		{.fd = a->signal_fd, .events = POLLIN},
+		{.fd = a->sup->stop_fd, .events = POLLIN},
+		{.fd = audit_failed_fd(a->sup->audit), .events = POLLIN},
+	};
+	bool noted = false, alive = true;
+
+	while (alive) {
+		int ready = poll(fds, 4, a->ended && !noted ? WAIT_NOTE_MS : -1);
+
+		if (ready < 0)
+			continue;
+		if (ready == 0) {
+			note_waiting(a);
+			noted = true;
+		}
+		/* Signals first: a message may have wary stop, and what came before
+		 * that is not to be passed on when it is continued. */
+		if (fds[1].revents || fds[0].revents)
+			on_signals(a);
+		if (fds[0].revents)
+			alive = on_messages(a);
+		if (fds[2].revents)
+			on_stop(a);
+		if (fds[3].revents) {
+			fds[3].fd = -1;
+			on_record_failed(a);
+		}
+	}
+	if (!a->ended) { /* the guardian was killed: nothing goes on without it */
+		a->reason = "guardian ended";
+		a->status = SIGKILL;
+		launch_kill(a->launch, true);
+	}
+}
