@@ -590,12 +590,14 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/lib/audit_intact.h \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
+	tests/lib/sanitized.h \
 	tests/lib/say.h \
 	tests/lib/test.sh \
 	tests/lib/tree.py \

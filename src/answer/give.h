@@ -4,6 +4,7 @@
 #define WARY_ANSWER_GIVE_H
 
 #include "answer/execution.h"
+#include "tracee/startup.h"
 
 /** give_prepare: decides which secrets the program is to get; those that a
  * person must be asked for become questions.

@@ -3,6 +3,7 @@
 #define WARY_ANSWER_INSTALL_H
 
 #include "answer/execution.h"
+#include "tracee/startup.h"
 
 /** install_prepare: if the program is a package manager that installs, fetches
  * its environment, reads the project's files as the caller would, and states a

@@ -64,4 +64,8 @@ must_check int read_sessions(struct store *s,
  * Returns 0, -ERR_NOTFOUND, -ERR_EXISTS (several), or a store_ error. */
 must_check int read_session_find(struct store *s, const char *word, uint64_t *id);
 
+/** read_text: a column of a row at hand, NULL as no text; valid until the next
+ * step. */
+struct rows_text read_text(struct sqlite3_stmt *stmt, int i);
+
 #endif

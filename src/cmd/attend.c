@@ -2,6 +2,7 @@
 
 #include "ask/ask.h"
 #include "audit/audit.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "supervise.h"

@@ -27,22 +27,15 @@ struct diff {
 	uint64_t found;
 };
 
-static struct rows_text text_at(sqlite3_stmt *stmt, int i)
-{
-	const char *bytes = (const char *)sqlite3_column_text(stmt, i);
-
-	return (struct rows_text){bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, i) : 0};
-}
-
 static void print_json(sqlite3_stmt *stmt, bool refused)
 {
 	static const char *const names[] = {"class", "object"};
-	struct rows_text program = text_at(stmt, 3);
+	struct rows_text program = read_text(stmt, 3);
 	auto_buf b = BUF_INIT;
 
 	buf_fmt(&b, "{\"refused\":%s", refused ? "true" : "false");
 	for (int i = 0; i < 2; i++) {
-		struct rows_text t = text_at(stmt, i);
+		struct rows_text t = read_text(stmt, i);
 
 		buf_fmt(&b, ",\"%s\":", names[i]);
 		audit_json_text(&b, &t);
@@ -53,27 +46,21 @@ static void print_json(sqlite3_stmt *stmt, bool refused)
 	puts(buf_text(&b) ? buf_text(&b) : "");
 }
 
-static void cell(struct table *t, struct buf *b)
-{
-	table_cell(t, buf_text(b) ? buf_text(b) : "?");
-	buf_reset(b);
-}
-
 static void print_row(struct table *t, sqlite3_stmt *stmt)
 {
-	struct rows_text class = text_at(stmt, 0);
-	struct rows_text object = text_at(stmt, 1);
-	struct rows_text program = text_at(stmt, 3);
+	struct rows_text class = read_text(stmt, 0);
+	struct rows_text object = read_text(stmt, 1);
+	struct rows_text program = read_text(stmt, 3);
 	auto_buf b = BUF_INIT;
 
 	audit_put_text(&b, &class);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_path(&b, &object);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	text_thousands(&b, (uint64_t)sqlite3_column_int64(stmt, 2));
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_path(&b, &program);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 }
 
 static int one_part(struct diff *d, bool refused)

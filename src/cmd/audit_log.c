@@ -125,34 +125,28 @@ static void put_program(struct buf *b, const struct read_event *e)
 	audit_put_text(b, &name);
 }
 
-static void cell(struct table *t, struct buf *b)
-{
-	table_cell(t, buf_text(b) ? buf_text(b) : "?");
-	buf_reset(b);
-}
-
 static void print_row(struct table *t, const struct options *o, const struct read_event *e)
 {
 	auto_buf b = BUF_INIT;
 
 	audit_put_text(&b, &e->session);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_time(&b, e->time_us, o->session ? AUDIT_TIME_CLOCK : AUDIT_TIME_FULL);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	buf_fmt(&b, "%u", e->pid);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	put_program(&b, e);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_text(&b, &e->answer);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_text(&b, &e->class);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	put_object(&b, e);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	put_result(&b, e);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_rule(&b, e);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 }
 
 static void print_json(const struct read_event *e)

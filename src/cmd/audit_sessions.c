@@ -15,16 +15,10 @@ static const struct table_column columns[] = {
 	{"ASKED", true, false, 0},     {"STATUS", false, false, 0},   {NULL, false, false, 0},
 };
 
-static void cell(struct table *t, struct buf *b)
-{
-	table_cell(t, buf_text(b) ? buf_text(b) : "?");
-	buf_reset(b);
-}
-
 static void number(struct table *t, struct buf *b, uint64_t n)
 {
 	text_thousands(b, n);
-	cell(t, b);
+	table_cell_buf(t, b);
 }
 
 static int print_row(void *ctx, const struct read_session *s)
@@ -33,18 +27,18 @@ static int print_row(void *ctx, const struct read_session *s)
 	auto_buf b = BUF_INIT;
 
 	audit_put_text(&b, &s->name);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_time(&b, s->opened_us, AUDIT_TIME_MINUTE);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_span(&b, s->took_us);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	audit_put_text(&b, &s->argv);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	number(t, &b, s->decisions);
 	number(t, &b, s->refused);
 	number(t, &b, s->asked);
 	audit_put_status(&b, s);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	return 0;
 }
 

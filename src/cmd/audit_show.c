@@ -55,13 +55,6 @@ static bool row(struct show *w, sqlite3_stmt *stmt)
 	return rc == SQLITE_ROW;
 }
 
-static struct rows_text text_at(sqlite3_stmt *stmt, int i)
-{
-	const char *bytes = (const char *)sqlite3_column_text(stmt, i);
-
-	return (struct rows_text){bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, i) : 0};
-}
-
 static uint64_t number_at(sqlite3_stmt *stmt, int i)
 {
 	return (uint64_t)sqlite3_column_int64(stmt, i);
@@ -114,8 +107,8 @@ static void show_policy(struct show *w)
 	auto_buf line = BUF_INIT;
 
 	while (row(w, stmt)) {
-		struct rows_text name = text_at(stmt, 0);
-		struct rows_text hash = text_at(stmt, 1);
+		struct rows_text name = read_text(stmt, 0);
+		struct rows_text hash = read_text(stmt, 1);
 
 		buf_str(&line, line.len_bytes ? ", " : "");
 		audit_put_text(&line, &name);
@@ -141,7 +134,7 @@ static void show_programs(struct show *w)
 		runs += number_at(stmt, 1);
 		if (programs < NAMES_SHOWN) {
 			buf_str(&names, programs ? ", " : ": ");
-			put_base(&names, text_at(stmt, 0));
+			put_base(&names, read_text(stmt, 0));
 		} else if (programs == NAMES_SHOWN) {
 			buf_str(&names, ", …");
 		}
@@ -172,7 +165,7 @@ static void show_files(struct show *w)
 		uint64_t n = number_at(stmt, 1);
 
 		for (size_t i = 0; class && i < sizeof parts / sizeof parts[0]; i++) {
-			struct rows_text only = text_at(stmt, 2);
+			struct rows_text only = read_text(stmt, 2);
 
 			if (strcmp(class, parts[i].class) != 0)
 				continue;
@@ -195,7 +188,7 @@ static void show_list(struct show *w, const char *title, const char *sql, const 
 	unsigned shown = 0;
 
 	for (; row(w, stmt); shown++) {
-		struct rows_text what = text_at(stmt, 0);
+		struct rows_text what = read_text(stmt, 0);
 		uint64_t n = number_at(stmt, 1);
 
 		if (shown == NAMES_SHOWN)
@@ -226,8 +219,8 @@ static void show_refused(struct show *w)
 	unsigned shown = 0;
 
 	for (; row(w, stmt); shown++) {
-		struct rows_text class = text_at(stmt, 0);
-		struct rows_text object = text_at(stmt, 1);
+		struct rows_text class = read_text(stmt, 0);
+		struct rows_text object = read_text(stmt, 1);
 		const char *verb = NULL;
 
 		all += number_at(stmt, 2);

@@ -42,38 +42,25 @@ static const struct part {
                            " GROUP BY 1, 2, 3) g GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1 LIMIT 20"},
 };
 
-static void cell(struct table *t, struct buf *b)
-{
-	table_cell(t, buf_text(b) ? buf_text(b) : "?");
-	buf_reset(b);
-}
-
-static struct rows_text text_at(sqlite3_stmt *stmt, int i)
-{
-	const char *bytes = (const char *)sqlite3_column_text(stmt, i);
-
-	return (struct rows_text){bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, i) : 0};
-}
-
 static void print_row(struct table *t, sqlite3_stmt *stmt)
 {
-	struct rows_text what = text_at(stmt, 0);
+	struct rows_text what = read_text(stmt, 0);
 	auto_buf b = BUF_INIT;
 
 	audit_put_path(&b, &what);
-	cell(t, &b);
+	table_cell_buf(t, &b);
 	for (int i = 1; i <= 4; i++) {
 		text_thousands(&b, (uint64_t)sqlite3_column_int64(stmt, i));
-		cell(t, &b);
+		table_cell_buf(t, &b);
 	}
 	audit_put_span(&b, (uint64_t)sqlite3_column_int64(stmt, 5));
-	cell(t, &b);
+	table_cell_buf(t, &b);
 }
 
 static void print_json(const struct part *p, sqlite3_stmt *stmt)
 {
 	static const char *const names[] = {"decisions", "refused", "failed", "unknown", "took_us"};
-	struct rows_text what = text_at(stmt, 0);
+	struct rows_text what = read_text(stmt, 0);
 	auto_buf b = BUF_INIT;
 
 	buf_fmt(&b, "{\"by\":\"%s\",\"what\":", p->name);

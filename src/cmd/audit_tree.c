@@ -4,9 +4,9 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
+#include "cmd/audit_args.h"
 #include "cmd/audit_words.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,34 +275,17 @@ static int run(struct store *s, uint64_t session, bool json)
 
 int audit_tree(int argc, char **argv)
 {
-	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
-	                                      {"json", no_argument, NULL, 'j'},
-	                                      {"help", no_argument, NULL, 'h'},
-	                                      {NULL, 0, NULL, 0}};
-	const char *db = NULL;
-	struct store *s;
+	struct audit_args args;
 	uint64_t session = 0;
-	bool json = false;
-	int status;
-	int c;
+	struct store *s;
+	int status = audit_args_take("tree", argc, argv, "j", 1, 1, &args);
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (c == 'h')
-			return audit_help("tree");
-		if (c == '?')
-			return audit_usage("tree");
-		if (c == 'd')
-			db = optarg;
-		else
-			json = true;
-	}
-	if (optind != argc - 1)
-		return audit_usage("tree");
-	s = audit_open(db);
-	status = s ? audit_session_word(s, argv[optind], &session) : AUDIT_USAGE;
+	if (status || args.help)
+		return status ? status : audit_help("tree");
+	s = audit_open(args.db);
+	status = s ? audit_session_word(s, args.words[0], &session) : AUDIT_USAGE;
 	if (!status)
-		status = run(s, session, json);
+		status = run(s, session, args.json);
 	store_close(s);
 	return status;
 }

@@ -119,6 +119,12 @@ static void print_titles(struct table *t)
 	t->titled = true;
 }
 
+void table_cell_buf(struct table *t, struct buf *b)
+{
+	table_cell(t, buf_text(b) ? buf_text(b) : "?");
+	buf_reset(b);
+}
+
 void table_flush(struct table *t)
 {
 	size_t whole = t->cells_n - t->cells_n % t->n;

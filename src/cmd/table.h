@@ -2,6 +2,8 @@
 #ifndef WARY_CMD_TABLE_H
 #define WARY_CMD_TABLE_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,6 +23,9 @@ struct table *table_new(const struct table_column *columns);
 /** table_cell: the next cell of the row under way, from the left, hidden ones
  * too. @text: printable already; copied. */
 void table_cell(struct table *t, const char *text);
+
+/** table_cell_buf: the same of a buffer, which is then empty; "?" without memory. */
+void table_cell_buf(struct table *t, struct buf *b);
 
 /** table_flush: prints what there is, the titles before the first rows. */
 void table_flush(struct table *t);

@@ -5,10 +5,9 @@ import io
 import json
 import os
 import re
-import sqlite3
 import subprocess
 
-from wary_test import DB, TMP, WARY, audit, finish, has, ok, same, wary
+from wary_test import DB, TMP, WARY, audit, changed_copy, finish, has, ok, same, wary
 
 HOSTILE = ['a"b,c', "two\nlines", "=cmd()", "+1", "tab\tand\x1b[31m", "back\\slash", "ü€"]
 
@@ -96,17 +95,11 @@ def test_output():
 def test_formula():
     """Names that a spreadsheet would calculate: no path begins so, other objects may."""
     path = TMP / "made.db"
-    with sqlite3.connect(DB) as a, sqlite3.connect(path) as b:
-        a.backup(b)
-    a.close()
-    with sqlite3.connect(path) as db:
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {name}")
+    with changed_copy(DB, path) as db:
         first = db.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
         for n, sign in enumerate("=+-@"):
             db.execute("INSERT INTO string VALUES (?, 0, ?, 0)", (first + n, f'{sign}HYPERLINK("x")'))
             db.execute("UPDATE event SET object = ? WHERE id = ?", (first + n, 20 + n))
-    db.close()
     done = audit("export", "--db", str(path), "--format", "csv", "id>=20 and id<24")
     table = list(csv.DictReader(io.StringIO(done.stdout, newline="")))
     same([row["object"] for row in table], [f"'{sign}HYPERLINK(\"x\")" for sign in "=+-@"],

@@ -3,10 +3,9 @@
 import collections
 import json
 import os
-import shutil
 import sqlite3
 
-from wary_test import DB, TMP, audit, finish, has, note, ok, same, wary
+from wary_test import DB, TMP, audit, changed_copy, finish, has, note, ok, same, wary
 
 
 def rows(*argv):
@@ -98,12 +97,8 @@ def test_anchor():
     has(done.stdout, "is missing", "which is said")
     same(audit("verify", "--db", str(older)).returncode, 0, "though by itself it is intact")
     wrong = TMP / "wrong.db"
-    shutil.copy(older, wrong)
-    with sqlite3.connect(wrong) as db:
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {name}")
+    with changed_copy(older, wrong) as db:
         db.execute("UPDATE checkpoint SET at_us = at_us + 1 WHERE id = (SELECT max(id) FROM checkpoint)")
-    db.close()
     done = audit("anchor", "--db", str(wrong))
     same((done.returncode, done.stdout), (1, ""), "no anchor is made of what was changed")
 
@@ -117,18 +112,12 @@ def test_stack():
     same(done.returncode, 1, "no such row")
     same(audit("stack", "x").returncode, 2, "no row at all")
     path = TMP / "made.db"
-    with sqlite3.connect(DB) as a, sqlite3.connect(path) as b:
-        a.backup(b)
-    a.close()
-    with sqlite3.connect(path) as db:
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {name}")
+    with changed_copy(DB, path) as db:
         text = db.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
         detail = db.execute("SELECT max(id) + 1 FROM detail").fetchone()[0]
         db.execute("INSERT INTO string VALUES (?, 0, ?, 0)", (text, "main+0x10\n\x1b[31mlib+0x2\n"))
         db.execute("INSERT INTO detail VALUES (?, 0, 0, 0, ?, NULL, 0, 0)", (detail, text))
         db.execute("UPDATE event SET detail = ? WHERE id = 7", (detail,))
-    db.close()
     done = audit("stack", "--db", str(path), "7")
     same(done.stdout, "main+0x10\n\\x1b[31mlib+0x2\n", "the frames, one a line, printed harmlessly")
 

@@ -13,6 +13,8 @@
 #include "audit/recover.h"
 #include "audit/store.h"
 #include "audit/verify.h"
+#include "tests/lib/audit_intact.h"
+#include "tests/lib/sanitized.h"
 #include "tests/unit/tap.h"
 
 #include <errno.h>
@@ -35,17 +37,6 @@
 #define EVENTS 5000
 /* In all; AUDIT_FAULTS_SECONDS says otherwise. */
 #define SECONDS_MAX 20
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 enum call {
 	CALL_WRITE,
@@ -287,29 +278,6 @@ static _Noreturn void session(const char *db)
 	if (audit_close(a, 0, "exited") != 0)
 		failed = true;
 	_exit(failed ? 3 : 0);
-}
-
-static void show(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	tap_note("%s", sentence);
-}
-
-static bool intact(const char *db)
-{
-	uint8_t key[1][ROWS_KEY_BYTES];
-	struct verify_options o = {.db = db, .wrong = show, .note = NULL};
-	struct verify_result r;
-	char *why = NULL;
-	bool right = keys_machine_public(key[0]) == 0;
-
-	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
-	o.public_keys_n = 1;
-	right = right && verify_store(&o, &r, &why) == 0 && !r.wrong;
-	if (why)
-		tap_note("%s", why);
-	free(why);
-	return right;
 }
 
 static bool compare(const char *db)

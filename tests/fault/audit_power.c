@@ -12,6 +12,7 @@
 #include "audit/recover.h"
 #include "audit/store.h"
 #include "audit/verify.h"
+#include "tests/lib/audit_intact.h"
 #include "tests/lib/audit_work.h"
 #include "tests/unit/tap.h"
 
@@ -250,29 +251,6 @@ static bool cut_folder(struct work *dice, const char *folder)
 	}
 	if (dir)
 		closedir(dir);
-	return right;
-}
-
-static void show(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	tap_note("%s", sentence);
-}
-
-static bool intact(const char *db)
-{
-	uint8_t key[1][ROWS_KEY_BYTES];
-	struct verify_options o = {.db = db, .wrong = show};
-	struct verify_result r;
-	char *why = NULL;
-	bool right = keys_machine_public(key[0]) == 0;
-
-	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
-	o.public_keys_n = 1;
-	right = right && verify_store(&o, &r, &why) == 0 && !r.wrong;
-	if (why)
-		tap_note("%s", why);
-	free(why);
 	return right;
 }
 

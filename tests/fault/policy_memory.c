@@ -1,15 +1,8 @@
 /* The nth allocation fails while a policy is loaded, checked, laid out or
  * explained: it is refused, nothing crashes and nothing is lost. */
 #include "base/buf.h"
+#include "tests/lib/sanitized.h"
 #include "tests/unit/policy_world.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 /* Allocations left before one fails; negative: none does. */
 static long left = -1;
@@ -17,7 +10,7 @@ static bool failed;
 /* Pieces of memory that are held. */
 static long held;
 
-#ifndef SANITIZED
+#if !SANITIZED
 /* The C library's own, under the names it keeps for those who replace them. */
 void *__libc_malloc(size_t len);
 void *__libc_calloc(size_t n, size_t len);
@@ -165,7 +158,7 @@ static void each_allocation(const char *what, bool (*once)(void))
 
 int main(void)
 {
-#ifdef SANITIZED
+#if SANITIZED
 	tap_skip("the sanitizer has malloc for itself");
 	return tap_done();
 #endif

@@ -1,5 +1,6 @@
 """For Python tests: checks (TAP), running wary natively and supervised, and
 terminals. A test ends in `finish()`."""
+import contextlib
 import errno
 import fcntl
 import os
@@ -7,6 +8,7 @@ import pathlib
 import pty
 import select
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -210,3 +212,14 @@ class Terminal:
                 time.sleep(0.02)
         os.close(self.fd)
         return self.status
+
+
+@contextlib.contextmanager
+def changed_copy(store, path):
+    """A copy of a store, open for changes that no trigger refuses."""
+    with contextlib.closing(sqlite3.connect(store)) as a, contextlib.closing(sqlite3.connect(path)) as b:
+        a.backup(b)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        yield db
