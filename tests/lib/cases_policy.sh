@@ -48,6 +48,7 @@ deny  connect   tcp/127.0.0.1:${P_NO} udp/127.0.0.1:${U_NO}
 deny  connect   unix:${D}/**
 deny  install   *:*
 allow install   npm:goodpkg from $(host_of "$REG")
+allow script    npm:goodpkg
 allow install   pip:goodpkg from $(host_of "$REG")
 allow ipc
 secret API_TOKEN from env:API_TOKEN to ${B}/tool as env
