@@ -172,6 +172,13 @@ libwary_a_SOURCES = \
 	src/cmd/effect.c \
 	src/cmd/environment.c \
 	src/cmd/example.c \
+	src/cmd/export_cef.c \
+	src/cmd/export_ecs.c \
+	src/cmd/export_formats.c \
+	src/cmd/export_json.c \
+	src/cmd/export_ocsf.c \
+	src/cmd/export_otlp.c \
+	src/cmd/export_row.c \
 	src/cmd/folders.c \
 	src/cmd/heap.c \
 	src/cmd/messages.c \
@@ -333,6 +340,9 @@ wary_headers = \
 	src/cmd/effect.h \
 	src/cmd/environment.h \
 	src/cmd/example.h \
+	src/cmd/export_formats.h \
+	src/cmd/export_json.h \
+	src/cmd/export_row.h \
 	src/cmd/folders.h \
 	src/cmd/heap.h \
 	src/cmd/messages.h \
