@@ -142,6 +142,7 @@ libwary_a_SOURCES = \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/turn.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
 	src/audit/verify_rows.c \
@@ -312,6 +313,7 @@ wary_headers = \
 	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/turn.h \
 	src/audit/verify.h \
 	src/audit/verify_inside.h \
 	src/base/buf.h \
