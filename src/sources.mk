@@ -145,6 +145,7 @@ libwary_a_SOURCES = \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/store.c \
+	src/audit/turn.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
 	src/audit/verify_rows.c \
@@ -177,6 +178,13 @@ libwary_a_SOURCES = \
 	src/cmd/effect.c \
 	src/cmd/environment.c \
 	src/cmd/example.c \
+	src/cmd/export_cef.c \
+	src/cmd/export_ecs.c \
+	src/cmd/export_formats.c \
+	src/cmd/export_json.c \
+	src/cmd/export_ocsf.c \
+	src/cmd/export_otlp.c \
+	src/cmd/export_row.c \
 	src/cmd/folders.c \
 	src/cmd/heap.c \
 	src/cmd/messages.c \
@@ -312,6 +320,7 @@ wary_headers = \
 	src/audit/schema_events.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
+	src/audit/turn.h \
 	src/audit/verify.h \
 	src/audit/verify_inside.h \
 	src/base/buf.h \
@@ -341,6 +350,9 @@ wary_headers = \
 	src/cmd/effect.h \
 	src/cmd/environment.h \
 	src/cmd/example.h \
+	src/cmd/export_formats.h \
+	src/cmd/export_json.h \
+	src/cmd/export_row.h \
 	src/cmd/folders.h \
 	src/cmd/heap.h \
 	src/cmd/messages.h \

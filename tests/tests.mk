@@ -8,6 +8,7 @@ unit_programs = \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
+	tests/unit/audit_turn \
 	tests/unit/base_buf \
 	tests/unit/base_err \
 	tests/unit/base_own \
@@ -75,6 +76,10 @@ tests_unit_audit_session_SOURCES = tests/unit/audit_session.c
 tests_unit_audit_session_LDADD = $(unit_libs)
 tests_unit_audit_session_CFLAGS = $(unit_cflags)
 tests_unit_audit_session_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_turn_SOURCES = tests/unit/audit_turn.c
+tests_unit_audit_turn_LDADD = $(unit_libs)
+tests_unit_audit_turn_CFLAGS = $(unit_cflags)
+tests_unit_audit_turn_LDFLAGS = $(unit_ldflags)
 tests_unit_base_buf_SOURCES = tests/unit/base_buf.c
 tests_unit_base_buf_LDADD = $(unit_libs)
 tests_unit_base_buf_CFLAGS = $(unit_cflags)
@@ -486,6 +491,7 @@ dist_extra = \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
 	tests/e2e/audit_export.py \
+	tests/e2e/audit_formats.py \
 	tests/e2e/audit_more.py \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \

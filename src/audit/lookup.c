@@ -32,12 +32,13 @@ static int last_checkpoint(struct store *s, struct rows_checkpoint *last)
 
 int store_begin(struct store *s, struct rows_checkpoint *last)
 {
-	int rc = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	int err = store_code(rc);
+	int err = store_turn(s, STORE_BUSY_MS);
 
 	if (err)
 		return err;
-	err = last_checkpoint(s, last);
+	err = store_code(sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+	if (!err)
+		err = last_checkpoint(s, last);
 	if (err)
 		store_rollback(s);
 	return err;

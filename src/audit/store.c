@@ -4,6 +4,7 @@
 #include "audit/head.h"
 #include "audit/schema.h"
 #include "audit/store_sql.h"
+#include "audit/turn.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 int store_code(int rc)
@@ -137,28 +137,29 @@ static int read_marks(struct store *s, int64_t *id, int64_t *version, bool *empt
 	return err;
 }
 
+int store_turn(struct store *s, unsigned wait_ms)
+{
+	int err = s->turn_fd < 0 ? turn_open(s->path, &s->turn_fd) : 0;
+
+	return err ? err : turn_take(s->turn_fd, wait_ms);
+}
+
 /* Several first sessions at once: one makes the store, the others wait. (SQLite
  * itself does not wait where the way of journalling is being changed.) */
 static int create_once(struct store *s)
 {
-	auto_buf folder = BUF_INIT;
-	auto_fd fd = -1;
 	int64_t id = 0;
 	int64_t version = 0;
 	bool empty = false;
-	int err;
+	int err = store_turn(s, STORE_BUSY_MS);
 
-	folder_journals(&folder, s->path);
-	if (!buf_text(&folder))
-		return -ERR_NOMEM;
-	err = folder_make(folder.data);
 	if (err)
 		return err;
-	fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX) != 0)
-		return -ERR_PERM;
 	err = read_marks(s, &id, &version, &empty);
-	return !err && empty ? create(s) : err;
+	if (!err && empty)
+		err = create(s);
+	turn_give(s->turn_fd);
+	return err;
 }
 
 /* Whether it is a store, of this version; an empty file becomes one. */
@@ -255,6 +256,7 @@ int store_open(const char *path, enum store_mode mode, struct store **out, char 
 		free(s);
 		return -ERR_NOMEM;
 	}
+	s->turn_fd = -1;
 	err = open_at(s, mode, &detail);
 	if (err) {
 		explain(path, err, detail ? detail : s->db ? sqlite3_errmsg(s->db) : NULL, why);
@@ -272,6 +274,7 @@ void store_close(struct store *s)
 	for (size_t i = 0; i < STORE_SQL_COUNT; i++)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);
+	fd_drop(&s->turn_fd);
 	free(s->path);
 	free(s);
 }
@@ -307,11 +310,14 @@ void store_settle(struct store *s)
 	buf_fmt(&log, "%s-wal", s->path);
 	if (!buf_text(&log) || stat(log.data, &st) != 0 || st.st_size <= short_bytes)
 		return;
+	if (store_turn(s, 0) != 0)
+		return; /* others are at work in it */
 	sqlite3_busy_timeout(s->db, 0);
 	if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=
 	    SQLITE_OK)
 		log_detail("the record's log stays as long as it is: %s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
+	turn_give(s->turn_fd);
 }
 
 sqlite3 *store_db(struct store *s)
@@ -331,14 +337,19 @@ const char *store_why(const struct store *s)
 
 int store_commit(struct store *s)
 {
-	return exec(s, "COMMIT");
+	int err = exec(s, "COMMIT");
+
+	if (!err)
+		turn_give(s->turn_fd);
+	return err;
 }
 
 void store_rollback(struct store *s)
 {
-	if (!sqlite3_get_autocommit(s->db) &&
-	    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK)
-		return; /* the connection is of no use any more, and is closed */
+	/* Where it fails the connection is of no use any more, and is closed. */
+	if (sqlite3_get_autocommit(s->db) ||
+	    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK)
+		turn_give(s->turn_fd);
 }
 
 int store_sql(struct store *s, enum store_sql which, sqlite3_stmt **out)

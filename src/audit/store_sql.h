@@ -30,8 +30,13 @@ enum store_sql {
 struct store {
 	sqlite3 *db;
 	char *path;
+	int turn_fd; /* opened by the first batch; -1 before */
 	sqlite3_stmt *stmt[STORE_SQL_COUNT];
 };
+
+/** store_turn: takes the turn to change it (audit/turn.h); a batch's end gives
+ * it back. Returns 0 or an error of turn_open, turn_take. */
+must_check int store_turn(struct store *s, unsigned wait_ms);
 
 const char *store_sql_text(enum store_sql which);
 

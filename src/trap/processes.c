@@ -149,6 +149,9 @@ static int find(struct processes *p, pid_t pid, struct process **out)
 		*out = *at;
 		return 0;
 	}
+	/* Its number is its own until it is reaped, and only then is its status told. */
+	if (!has_ended(p, (*at)->pidfd))
+		return 0;
 	err = note_end(p, *at);
 	forget(p, at);
 	return err;
