@@ -476,6 +476,7 @@ dist_extra = \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/package-hash.py \
 	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \

@@ -21,6 +21,10 @@ static const struct audit_command commands[] = {
 	{"show", "SESSION", "what a session did, on one screen", audit_show},
 	{"tree", "[--db FILE] [--json] SESSION", "the processes of a session, as a tree",
          audit_tree},
+	{"packages", "[--db FILE] [--check] [--json] SESSION",
+         "what a session installed, with hashes; --check: whether it still is so", audit_packages},
+	{"package-hash", "[--json] FOLDER", "the hash of a package's folder as the record has it",
+         audit_package_hash},
 	{"stats", "[--db FILE] [--json] [SESSION]", "how much of what, by class, program and rule",
          audit_stats},
 	{"diff", "[--db FILE] [--all] [--json] SESSION SESSION",
@@ -90,7 +94,7 @@ static int overview(FILE *out)
 {
 	fprintf(out, "usage: wary audit COMMAND …    the record: --db FILE, or WARY_DB\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
 	return out == stdout ? AUDIT_FINE : AUDIT_USAGE;
 }
 

@@ -32,6 +32,8 @@ int audit_stats(int argc, char **argv);
 int audit_export(int argc, char **argv);
 int audit_tree(int argc, char **argv);
 int audit_sql(int argc, char **argv);
+int audit_package_hash(int argc, char **argv);
+int audit_packages(int argc, char **argv);
 int audit_report(int argc, char **argv);
 
 /** audit_store_path: appends the store that is meant: @db where it is not NULL,

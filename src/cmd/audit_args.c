@@ -11,10 +11,13 @@
 int audit_args_take(const char *name, int argc, char **argv, const char *takes, int min, int max,
                     struct audit_args *out)
 {
-	static const struct option longs[] = {
-		{"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
-		{"all", no_argument, NULL, 'a'},      {"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
+	                                      {"json", no_argument, NULL, 'j'},
+	                                      {"all", no_argument, NULL, 'a'},
+	                                      {"output", required_argument, NULL, 'o'},
+	                                      {"check", no_argument, NULL, 'c'},
+	                                      {"help", no_argument, NULL, 'h'},
+	                                      {NULL, 0, NULL, 0}};
 	int c;
 
 	*out = (struct audit_args){0};
@@ -28,6 +31,7 @@ int audit_args_take(const char *name, int argc, char **argv, const char *takes, 
 			out->output = optarg;
 		out->json |= c == 'j';
 		out->all |= c == 'a';
+		out->check |= c == 'c';
 		out->help |= c == 'h';
 	}
 	if (out->help)
