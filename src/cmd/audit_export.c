@@ -1,37 +1,24 @@
 /* wary audit export: rows for other programs. */
 #include "base/log.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "cmd/audit.h"
-#include "cmd/audit_event.h"
 #include "cmd/audit_query.h"
 #include "cmd/audit_words.h"
+#include "cmd/export_formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void put_json(struct buf *out, const struct read_event *e)
-{
-	audit_event_json(out, e, true);
-	buf_chr(out, '\n');
-}
-
-static const struct format {
-	const char *name;
-	void (*head)(struct buf *out); /* or NULL */
-	void (*row)(struct buf *out, const struct read_event *e);
-} formats[] = {
-	{"jsonl", NULL, put_json},
-	{"csv", audit_event_csv_head, audit_event_csv},
-};
 
 struct export
 {
 	const char *db, *output, *session;
-	const struct format *format;
+	const struct export_format *format;
 	struct audit_query query;
 	struct read_filter filter;
 };
@@ -46,9 +33,42 @@ static bool put(FILE *out, struct buf *b)
 	return good;
 }
 
+/* Rows as they come, with what stands around each group. */
+struct writing {
+	const struct export_format *format;
+	struct export_origin origin;
+	struct buf text;
+	char session[sizeof((struct export_origin *)0)->session]; /* of the group */
+	unsigned group_rows;
+};
+
+static void end_group(struct writing *w)
+{
+	if (w->group_rows && w->format->end)
+		w->format->end(&w->text);
+	w->group_rows = 0;
+}
+
+static int add_row(struct writing *w, struct store *s, const struct read_event *e)
+{
+	struct export_row x = {0};
+	int err = export_row_make(&x, s, &w->origin, e);
+
+	if (err)
+		return err;
+	if (w->group_rows == w->format->group_rows || strcmp(w->session, w->origin.session) != 0)
+		end_group(w);
+	if (!w->group_rows && w->format->begin)
+		w->format->begin(&w->text, &x);
+	memcpy(w->session, w->origin.session, sizeof w->session);
+	w->format->row(&w->text, &x, w->group_rows > 0);
+	w->group_rows += w->format->group_rows > 0;
+	return 0;
+}
+
 static int write_rows(struct store *s, const struct export *x, FILE *out)
 {
-	auto_buf b = BUF_INIT;
+	struct writing w = {.format = x->format};
 	struct reader *r = NULL;
 	struct read_event e;
 	bool there = true;
@@ -56,18 +76,19 @@ static int write_rows(struct store *s, const struct export *x, FILE *out)
 	int err = read_open(s, &x->filter, &r);
 
 	invariant(x->format != NULL);
-	if (!err && x->format->head) {
-		x->format->head(&b);
-		good = put(out, &b);
-	}
-	while (!err && good) {
+	if (!err && x->format->head)
+		x->format->head(&w.text);
+	while (!err && good && there) {
 		err = read_next(r, &e, &there);
-		if (err || !there)
-			break;
-		x->format->row(&b, &e);
-		good = put(out, &b);
+		if (!err && there)
+			err = add_row(&w, s, &e);
+		else
+			end_group(&w);
+		good = put(out, &w.text);
 	}
 	read_close(r);
+	export_origin_free(&w.origin);
+	buf_free(&w.text);
 	if (err)
 		log_error("the record cannot be read: %s", store_why(s));
 	else if (!good || fflush(out) != 0)
@@ -108,12 +129,16 @@ static int run(struct store *s, const struct export *x)
 
 static int take_format(struct export *x, const char *word)
 {
-	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-		if (strcmp(formats[i].name, word) == 0)
-			x->format = &formats[i];
+	auto_buf names = BUF_INIT;
+	char *shown;
+
+	x->format = export_format_find(word);
 	if (x->format)
 		return 0;
-	log_error("audit export: there is no format %s: it is one of jsonl, csv", word);
+	export_format_names(&names);
+	shown = text_printable_str(word, 64);
+	log_error("audit export: there is no format %s: it is one of %s", shown, buf_text(&names));
+	free(shown);
 	return AUDIT_USAGE;
 }
 
