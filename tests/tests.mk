@@ -512,6 +512,7 @@ dist_extra = \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
+	tests/e2e/policy_learn.py \
 	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
@@ -616,6 +617,7 @@ dist_extra = \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
+	tests/lib/learn.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \
@@ -623,6 +625,7 @@ dist_extra = \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
+	tests/lib/wheels.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
