@@ -5,6 +5,8 @@ libwarypure_a_SOURCES = \
 	src/audit/decode.c \
 	src/audit/expr.c \
 	src/audit/merkle.c \
+	src/audit/proof.c \
+	src/audit/proof_check.c \
 	src/audit/ratchet.c \
 	src/audit/record.c \
 	src/base/buf.c \
@@ -140,6 +142,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
+	src/audit/prove.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
@@ -164,6 +167,8 @@ libwary_a_SOURCES = \
 	src/cmd/audit_export.c \
 	src/cmd/audit_log.c \
 	src/cmd/audit_package.c \
+	src/cmd/audit_proof.c \
+	src/cmd/audit_prove.c \
 	src/cmd/audit_query.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
@@ -311,6 +316,8 @@ wary_headers = \
 	src/audit/journal.h \
 	src/audit/keys.h \
 	src/audit/merkle.h \
+	src/audit/proof.h \
+	src/audit/prove.h \
 	src/audit/ratchet.h \
 	src/audit/read.h \
 	src/audit/record.h \
@@ -347,6 +354,7 @@ wary_headers = \
 	src/cmd/audit.h \
 	src/cmd/audit_args.h \
 	src/cmd/audit_event.h \
+	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \

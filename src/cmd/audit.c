@@ -38,8 +38,10 @@ static const struct audit_command commands[] = {
          "rows for other programs, as jsonl, csv, ocsf, ecs, cef or otlp", audit_export},
 	{"anchor", "[--db FILE] [-o FILE]",
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
-	{"verify", "[--db FILE] [--key FILE] [--anchor FILE]",
-         "whether the record is as it was written", audit_verify},
+	{"prove", "[--db FILE] [-o FILE] ROW",
+         "a small file that shows one row to be on record, without the record", audit_prove},
+	{"verify", "[--db FILE] [--key FILE] [--anchor FILE] | --proof FILE [--key FILE]",
+         "whether the record, or a proof of one row, is as it was written", audit_verify},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

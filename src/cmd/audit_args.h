@@ -2,6 +2,9 @@
 #ifndef WARY_CMD_AUDIT_ARGS_H
 #define WARY_CMD_AUDIT_ARGS_H
 
+#include "base/buf.h"
+#include "base/err.h"
+
 #include <stdbool.h>
 
 #define AUDIT_ARGS_WORDS_MAX 2
@@ -20,5 +23,10 @@ struct audit_args {
  * Returns 0 (out->help: and nothing else counts) or AUDIT_USAGE, said. */
 int audit_args_take(const char *name, int argc, char **argv, const char *takes, int min, int max,
                     struct audit_args *out);
+
+/** audit_args_write: a whole text to -o FILE, or to stdout for NULL and "-".  A file
+ * that is there is not written over.
+ * Returns 0 or -ERR_SYS; errno says more. */
+must_check int audit_args_write(const char *file, const struct buf *text);
 
 #endif
