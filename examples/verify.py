@@ -2,11 +2,13 @@
 """A second verifier of wary's record, written from docs/AUDIT.md alone.
 
     verify.py STORE MACHINE_PUBLIC_KEY_FILE_OR_HEX
+    verify.py --proof FILE MACHINE_PUBLIC_KEY_FILE_OR_HEX
 
 Reads committed rows only (a running session's journal is not looked at), with
 nothing but Python's standard library.  Exit status: 0 intact, 1 not, 2 usage.
 """
 import hashlib
+import json
 import pathlib
 import sqlite3
 import struct
@@ -236,12 +238,169 @@ class Verifier:
         return len(points)
 
 
+# --- proofs --------------------------------------------------------------------
+class Fields:
+    """Bytes that are read from the left, and must be read to their end."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def take(self, size):
+        check(size <= len(self.data), "a row is not whole")
+        head, self.data = self.data[:size], self.data[size:]
+        return head
+
+    def ints(self, form):
+        values = struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))
+        return values if len(values) > 1 else values[0]
+
+    def str(self):
+        return self.take(self.ints("I"))
+
+
+def point_of(message):
+    f = Fields(message)
+    check(f.take(18) == b"wary checkpoint 1\0", "a checkpoint is none")
+    names = ("id", "session", "uuid", "kind", "at_us", "skew_us")
+    c = dict(zip(names, (f.take(32), *f.ints("QQ16sIQq"))[1:]))
+    ranges = f.ints("10Q")
+    c["ranges"] = list(zip(ranges[::2], ranges[1::2]))
+    c["first_seq"], _, _, _, _ = f.ints("QQIII")
+    f.take(32)
+    c["root"], _, c["public"] = f.take(32), f.ints("Q"), f.take(32)
+    check(not f.data, "a checkpoint is not whole")
+    return c
+
+
+def row_of(data):
+    f = Fields(data)
+    tag = f.take(33)[:1].decode("ascii", "replace")
+    row = {"tag": tag}
+    if tag == "E":
+        names = ("id", "seq", "at_us", "took_us", "actor", "act", "object", "detail", "known", "result")
+        row.update(zip(names, f.ints("8Q?q")))
+        row["refers"] = [("S", row["object"]), ("P", row["actor"]), ("A", row["act"]), ("D", row["detail"])]
+    elif tag == "S":
+        row["id"], prefix = f.ints("QQ")
+        row["refers"], row["text"] = [("S", prefix)], f.str()
+        row["prefix"] = prefix
+    elif tag == "P":
+        row["id"], row["pid"], _, _, _, program = f.ints("QIIIIQ")
+        row["refers"] = [("S", program)]
+    elif tag == "A":
+        row["id"], row["flags"], file, row["line"], rule = f.ints("5Q")
+        row["refers"] = [("S", file), ("S", rule)]
+        row["words"] = [f.str() for _ in range(5)]
+    elif tag == "D":
+        row["id"], *refers = f.ints("5Q")
+        row["refers"] = [("S", r) for r in refers]
+        if f.ints("qB")[1]:
+            f.take(32)
+    else:
+        check(tag == "O", "a row of no known kind")
+        row["uuid"], row["id"] = f.ints("16sQ")
+        row["name"], _, row["argv"] = f.str(), f.ints("QQ"), f.str()
+        for _ in range(5):
+            f.str()
+        _, row["public"], sources = f.ints("I32sI")
+        for _ in range(sources):
+            f.str(), f.str(), f.take(32)
+        row["refers"] = []
+    check(not f.data, "a row is not whole")
+    return row
+
+
+def under(leaf, count, place, path, root):
+    """Whether a path leads from a leaf to the root of a tree of so many."""
+    right = []
+    while count > 1:
+        half = 1 << (count - 1).bit_length() - 1
+        right.append(place >= half)
+        place, count = (place - half, count - half) if place >= half else (place, half)
+    check(len(path) == len(right), "a path is not as long as its tree is high")
+    for sibling, is_right in zip(path, reversed(right)):
+        leaf = H(b"\1" + (sibling + leaf if is_right else leaf + sibling))
+    return leaf == root
+
+
+def prove(proof, machine):
+    """Returns the event and its rows, or raises."""
+    points = {}
+    for entry in proof["checkpoints"]:
+        message = bytes.fromhex(entry["message"])
+        c = point_of(message)
+        check(signed(c["public"], message, bytes.fromhex(entry["signature"])), "a false signature")
+        points[c["id"]] = c
+    check(len({(c["session"], c["uuid"]) for c in points.values()}) == 1, "several sessions")
+    uuid = next(iter(points.values()))["uuid"]
+    trusted, signers = {}, {}
+    for key in reversed(proof["keys"]):
+        public, by = bytes.fromhex(key["public"]), bytes.fromhex(key["by"])
+        role = {"machine": 1, "session": 2, "recovery": 3}[key["role"]]
+        message = (b"wary certificate 1\0" + bytes([role]) + public
+                   + (bytes(16) if role == 1 else uuid) + u64(key["at_us"]))
+        check(signed(by, message, bytes.fromhex(key["certificate"])), "a false certificate")
+        if role == 1:
+            trusted[public] = public == machine or trusted.get(by, False)
+        else:
+            check(trusted.get(by), "signed by another machine")
+            signers[public] = role
+    rows = {}
+    for entry in proof["rows"]:
+        data, c = bytes.fromhex(entry["bytes"]), points[entry["checkpoint"]]
+        row = row_of(data)
+        table = "SPADE".find(row["tag"])
+        before = [c["kind"] & 1]
+        for _, size in c["ranges"]:
+            before.append(before[-1] + size)
+        first, size = c["ranges"][table] if table >= 0 else (row["id"], c["kind"] & 1)
+        place = (before[table] if table >= 0 else 0) + row["id"] - first
+        check(first <= row["id"] < first + size and place == entry["place"], "a row is not in its place")
+        check(under(H(data), before[-1] + (c["kind"] >> 1 & 1), place,
+                    [bytes.fromhex(p) for p in entry["path"]], c["root"]), "a row is not under its root")
+        if row["tag"] == "E":
+            check(row["seq"] == c["first_seq"] + row["id"] - first, "a false place in the session")
+        rows[row["tag"], row["id"]] = row
+    check(all(not i or (t, i) in rows for row in rows.values() for t, i in row["refers"]), "a row is missing")
+    by_tag = "".join(sorted(t for t, _ in rows if t != "S"))
+    check(by_tag in ("AEOP", "ADEOP") and len(rows) == len(proof["rows"]), "not the rows it needs")
+    opening = next(r for (t, _), r in rows.items() if t == "O")
+    check(opening["uuid"] == uuid and opening["id"] == next(iter(points.values()))["session"],
+          "another session's opening")
+    check(all(c["public"] in signers and (signers[c["public"]] == 3 or c["public"] == opening["public"])
+              for c in points.values()), "a checkpoint is signed by another key")
+    return rows["E", proof["row"]], rows, opening
+
+
+def proven(path, machine):
+    proof = json.loads(pathlib.Path(path).read_bytes())
+    check(proof["wary_proof"] == 1, "no proof that is known here")
+    event, rows, opening = prove(proof, machine)
+
+    def whole(ident):
+        s = rows["S", ident] if ident else {"text": b"", "prefix": 0}
+        return (rows["S", s["prefix"]]["text"] if s["prefix"] else b"") + s["text"]
+
+    act = rows["A", event["act"]]
+    words = [w.decode("utf-8", "replace") for w in act["words"]]
+    print(f"row {event['id']} of session {opening['uuid'].hex()}, seq {event['seq']}: "
+          f"{' '.join(words)} {ascii(whole(event['object']))}: proven")
+
+
 def main(argv):
-    if len(argv) != 3:
+    as_proof = len(argv) == 4 and argv[1] == "--proof"
+    if len(argv) != 3 and not as_proof:
         print(__doc__, file=sys.stderr)
         return 2
-    key = pathlib.Path(argv[2])
-    machine = bytes.fromhex((key.read_text() if key.exists() else argv[2]).split()[-1])
+    key = pathlib.Path(argv[-1])
+    machine = bytes.fromhex((key.read_text() if key.exists() else argv[-1]).split()[-1])
+    if as_proof:
+        try:
+            proven(argv[2], machine)
+        except (Broken, LookupError, TypeError, ValueError, AttributeError, struct.error) as e:
+            print(f"NOT PROVEN: {e}")
+            return 1
+        return 0
     db = sqlite3.connect(f"file:{argv[1]}?mode=ro", uri=True)
     db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     verifier = Verifier(db, machine)

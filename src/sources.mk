@@ -5,6 +5,8 @@ libwarypure_a_SOURCES = \
 	src/audit/decode.c \
 	src/audit/expr.c \
 	src/audit/merkle.c \
+	src/audit/proof.c \
+	src/audit/proof_check.c \
 	src/audit/ratchet.c \
 	src/audit/record.c \
 	src/base/buf.c \
@@ -21,10 +23,13 @@ libwarypure_a_SOURCES = \
 	src/package/list.c \
 	src/package/project.c \
 	src/package/recognise.c \
+	src/package/said.c \
+	src/package/site.c \
 	src/package/source.c \
 	src/package/spec.c \
 	src/package/tool.c \
 	src/package/tools.c \
+	src/package/touched.c \
 	src/package/verb.c \
 	src/policy/address.c \
 	src/policy/arena.c \
@@ -67,6 +72,8 @@ libwarypure_a_SOURCES = \
 	src/tracee/image.c \
 	src/tracee/ldso.c
 libwary_a_SOURCES = \
+	src/answer/arrivals.c \
+	src/answer/arrivals_read.c \
 	src/answer/attr.c \
 	src/answer/attribute.c \
 	src/answer/bind.c \
@@ -135,6 +142,7 @@ libwary_a_SOURCES = \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
+	src/audit/prove.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
@@ -159,6 +167,9 @@ libwary_a_SOURCES = \
 	src/cmd/audit_export.c \
 	src/cmd/audit_follow.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_package.c \
+	src/cmd/audit_proof.c \
+	src/cmd/audit_prove.c \
 	src/cmd/audit_query.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
@@ -187,6 +198,7 @@ libwary_a_SOURCES = \
 	src/cmd/follow_http.c \
 	src/cmd/follow_state.c \
 	src/cmd/heap.c \
+	src/cmd/installed.c \
 	src/cmd/messages.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
@@ -222,12 +234,14 @@ libwary_a_SOURCES = \
 	src/tracee/argv.c \
 	src/tracee/caller.c \
 	src/tracee/canon.c \
+	src/tracee/contents.c \
 	src/tracee/fd.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
 	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
+	src/tracee/parcel.c \
 	src/tracee/place.c \
 	src/tracee/procfs.c \
 	src/tracee/regs.c \
@@ -250,6 +264,8 @@ libwary_a_SOURCES = \
 	src/trap/trial.c \
 	src/trap/unwind.c
 wary_headers = \
+	src/answer/arrivals.h \
+	src/answer/arrivals_read.h \
 	src/answer/doors.h \
 	src/answer/execution.h \
 	src/answer/families.h \
@@ -305,6 +321,8 @@ wary_headers = \
 	src/audit/journal.h \
 	src/audit/keys.h \
 	src/audit/merkle.h \
+	src/audit/proof.h \
+	src/audit/prove.h \
 	src/audit/ratchet.h \
 	src/audit/read.h \
 	src/audit/record.h \
@@ -341,6 +359,7 @@ wary_headers = \
 	src/cmd/audit.h \
 	src/cmd/audit_args.h \
 	src/cmd/audit_event.h \
+	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
@@ -354,6 +373,7 @@ wary_headers = \
 	src/cmd/follow.h \
 	src/cmd/follow_state.h \
 	src/cmd/heap.h \
+	src/cmd/installed.h \
 	src/cmd/messages.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
@@ -383,10 +403,13 @@ wary_headers = \
 	src/package/list.h \
 	src/package/package.h \
 	src/package/project.h \
+	src/package/said.h \
+	src/package/site.h \
 	src/package/source.h \
 	src/package/spec.h \
 	src/package/tool.h \
 	src/package/tools.h \
+	src/package/touched.h \
 	src/package/verb.h \
 	src/policy/address.h \
 	src/policy/arena.h \
@@ -431,6 +454,7 @@ wary_headers = \
 	src/tracee/argv.h \
 	src/tracee/caller.h \
 	src/tracee/canon.h \
+	src/tracee/contents.h \
 	src/tracee/fd.h \
 	src/tracee/image.h \
 	src/tracee/ldso.h \
@@ -438,6 +462,7 @@ wary_headers = \
 	src/tracee/lineage_entry.h \
 	src/tracee/maps.h \
 	src/tracee/mem.h \
+	src/tracee/parcel.h \
 	src/tracee/place.h \
 	src/tracee/procfs.h \
 	src/tracee/regs.h \

@@ -1,5 +1,6 @@
 #include "supervise.h"
 
+#include "answer/arrivals.h"
 #include "answer/families.h"
 #include "answer/hand.h"
 #include "answer/reply.h"
@@ -197,6 +198,21 @@ static void truncate_opened(struct request *r)
 	hand_off(r);
 }
 
+/* What a run of a package manager has written, before its process goes on. */
+static void note_arrivals(const struct request *r)
+{
+	const struct lineage_entry *e = r->caller.program;
+	uint32_t run = e ? e->install_run : 0;
+	static const uint32_t changes = 1u << CLASS_WRITE | 1u << CLASS_CREATE |
+	                                1u << CLASS_DELETE | 1u << CLASS_ATTR | 1u << CLASS_LINK;
+
+	if (!run && ((e && e->known) || !arrivals_seen(r->sup->arrivals)))
+		return;
+	for (unsigned i = 0; i < r->facts_n; i++)
+		if (changes >> r->facts[i].class & 1)
+			arrivals_touch(r->sup->arrivals, run, r->facts[i].object);
+}
+
 /* answer: the descriptor first, then the outcome on record, then the reply
  * (law 6: in three steps; law 7: outcome before answer). */
 static void answer(struct request *r, struct receipt *receipt)
@@ -216,6 +232,8 @@ static void answer(struct request *r, struct receipt *receipt)
 		y->proceed = false;
 		stop_tree(r->sup);
 	}
+	if (receipt && y->value >= 0)
+		note_arrivals(r);
 	if (y->answered)
 		return;
 	if (y->signal)

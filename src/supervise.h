@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct ask;
+struct arrivals;
 struct processes;
 
 /* What every worker may read while a session runs. Set before the first
@@ -30,6 +31,7 @@ struct supervisor {
 	struct audit *audit;
 	struct lineage *lineage;
 	struct processes *processes; /* trap/processes.h */
+	struct arrivals *arrivals;   /* answer/arrivals.h */
 	struct ask *ask;
 	struct notice *notice;
 	struct stacks *stacks;     /* trap/stack.h */

@@ -5,6 +5,7 @@ unit_programs = \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
 	tests/unit/audit_expr \
+	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/audit_turn \
@@ -63,6 +64,10 @@ tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
 tests_unit_audit_expr_LDADD = $(unit_libs)
 tests_unit_audit_expr_CFLAGS = $(unit_cflags)
 tests_unit_audit_expr_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
+tests_unit_audit_proof_LDADD = $(unit_libs)
+tests_unit_audit_proof_CFLAGS = $(unit_cflags)
+tests_unit_audit_proof_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
 tests_unit_audit_record_LDADD = $(unit_libs)
 tests_unit_audit_record_CFLAGS = $(unit_cflags)
@@ -255,6 +260,7 @@ fuzz_programs = \
 	tests/fuzz/journal \
 	tests/fuzz/package_args \
 	tests/fuzz/policy \
+	tests/fuzz/proof \
 	tests/fuzz/record \
 	tests/fuzz/redact \
 	tests/fuzz/sockaddr \
@@ -292,6 +298,10 @@ tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
 tests_fuzz_policy_LDADD = $(fuzz_libs)
 tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
 tests_fuzz_policy_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_proof_SOURCES = tests/fuzz/proof.c tests/fuzz/drive.c
+tests_fuzz_proof_LDADD = $(fuzz_libs)
+tests_fuzz_proof_CFLAGS = $(fuzz_cflags)
+tests_fuzz_proof_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_record_SOURCES = tests/fuzz/record.c tests/fuzz/drive.c
 tests_fuzz_record_LDADD = $(fuzz_libs)
 tests_fuzz_record_CFLAGS = $(fuzz_cflags)
@@ -466,6 +476,7 @@ dist_extra = \
 	docs/POLICY.md \
 	docs/SYSCALLS.md \
 	docs/THREAT.md \
+	examples/package-hash.py \
 	examples/quickstart \
 	examples/verify.py \
 	tests/README.md \
@@ -484,6 +495,7 @@ dist_extra = \
 	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
 	tests/e2e/audit_more.py \
+	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
 	tests/e2e/audit_tree.py \
@@ -501,6 +513,7 @@ dist_extra = \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
+	tests/e2e/policy_learn.py \
 	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
@@ -574,6 +587,9 @@ dist_extra = \
 	tests/fuzz/corpus/policy/nul \
 	tests/fuzz/corpus/policy/project \
 	tests/fuzz/corpus/policy/quotes \
+	tests/fuzz/corpus/proof/empty \
+	tests/fuzz/corpus/proof/exec \
+	tests/fuzz/corpus/proof/read \
 	tests/fuzz/corpus/record/exec \
 	tests/fuzz/corpus/record/odd \
 	tests/fuzz/corpus/record/open \
@@ -602,6 +618,7 @@ dist_extra = \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
+	tests/lib/learn.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \
@@ -609,6 +626,7 @@ dist_extra = \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
+	tests/lib/wheels.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \

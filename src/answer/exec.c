@@ -1,6 +1,7 @@
 /* execve and execveat: what they would start is found and judged from copies,
  * then the kernel does it, and what it loaded is compared (law 8). */
 #include "trap/exec.h"
+#include "answer/arrivals.h"
 #include "answer/execution.h"
 #include "answer/families.h"
 #include "answer/give.h"
@@ -88,6 +89,22 @@ static int prepare(struct request *r)
 
 /* ---- at the exec stop ------------------------------------------------- */
 
+/* A manager that may install; what it then writes is its run's. */
+static uint32_t begin_run(struct request *r, const struct execution *x, pid_t pid)
+{
+	const struct lineage_entry *before = r->caller.program;
+	const struct arrivals_run run = {
+		.pid = pid,
+		.uid = r->worker->fsuid_now,
+		.manager = x->packages.manager,
+		.program = x->identity.path,
+		.registry = install_registry(x),
+		.before = before ? before->install_run : 0,
+	};
+
+	return x->packages.installs ? arrivals_begin(r->sup->arrivals, &run) : 0;
+}
+
 /* Puts on record what the process is from now on. */
 static int enter(struct request *r, const struct execution *x, const struct startup *s)
 {
@@ -95,6 +112,7 @@ static int enter(struct request *r, const struct execution *x, const struct star
 		.program = &x->identity,
 		.mark = x->mark[0] ? x->mark : NULL,
 		.holds_secret = give_any(x),
+		.install_run = begin_run(r, x, s->pid),
 		.asked = x->packages.installs ? x->asked : NULL,
 	};
 

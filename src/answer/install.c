@@ -269,6 +269,17 @@ int install_note(struct request *r, const struct execution *x)
 	return 0;
 }
 
+const char *install_registry(const struct execution *x)
+{
+	const struct package_list *l = &x->packages;
+	const char *first = l->n ? l->items[0].registry : NULL;
+
+	for (size_t i = 1; first && i < l->n; i++)
+		if (!l->items[i].registry || strcmp(l->items[i].registry, first) != 0)
+			first = NULL;
+	return first;
+}
+
 /* Variables that a manager takes settings from. */
 static bool is_setting(const char *entry)
 {

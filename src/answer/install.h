@@ -20,6 +20,10 @@ must_check int install_fetch_environment(struct request *r, struct execution *x)
  * Returns 0 or -ERR_RECORD. */
 must_check int install_note(struct request *r, const struct execution *x);
 
+/** install_registry: where all that was asked for is to come from: "host:port",
+ * or "registry:MANAGER"; NULL where it is not one place. */
+const char *install_registry(const struct execution *x);
+
 /** install_same: whether the environment that the program was really given is
  * the one that the questions were made from, as far as managers read it. */
 bool install_same(const struct execution *x, const struct startup *s);

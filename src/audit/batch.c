@@ -265,7 +265,7 @@ int batch_unknown(struct batch *b)
 
 int batch_opening(struct batch *b, const struct rows_opening *o)
 {
-	chain_opening(&b->chain, o);
+	chain_opening(&b->chain, o, NULL);
 	merkle_add(&b->tree, &b->chain);
 	b->point.kind |= ROWS_OPENING;
 	return 0;
@@ -286,7 +286,7 @@ static int put_actors(struct batch *b)
 	int err = 0;
 
 	for (uint64_t i = 0; !err && i < b->point.range[ROWS_ACTORS].count; i++) {
-		chain_actor(&b->chain, &b->actor_rows[i]);
+		chain_actor(&b->chain, &b->actor_rows[i], NULL);
 		merkle_add(&b->tree, &b->chain);
 		err = store_put_actor(b->store, &b->actor_rows[i], chain_mark(&b->chain));
 	}
@@ -298,7 +298,7 @@ static int put_acts(struct batch *b)
 	int err = 0;
 
 	for (uint64_t i = 0; !err && i < b->point.range[ROWS_ACTS].count; i++) {
-		chain_act(&b->chain, &b->act_rows[i].row);
+		chain_act(&b->chain, &b->act_rows[i].row, NULL);
 		merkle_add(&b->tree, &b->chain);
 		err = store_put_act(b->store, &b->act_rows[i].row, chain_mark(&b->chain));
 	}
@@ -310,7 +310,7 @@ static int put_details(struct batch *b)
 	int err = 0;
 
 	for (uint64_t i = 0; !err && i < b->point.range[ROWS_DETAILS].count; i++) {
-		chain_detail(&b->chain, &b->detail_rows[i]);
+		chain_detail(&b->chain, &b->detail_rows[i], NULL);
 		merkle_add(&b->tree, &b->chain);
 		err = store_put_detail(b->store, &b->detail_rows[i], chain_mark(&b->chain));
 	}
@@ -322,7 +322,7 @@ static int put_events(struct batch *b)
 	int err = 0;
 
 	for (uint64_t i = 0; !err && i < b->point.range[ROWS_EVENTS].count; i++) {
-		chain_event(&b->chain, &b->event_rows[i]);
+		chain_event(&b->chain, &b->event_rows[i], NULL);
 		merkle_add(&b->tree, &b->chain);
 		err = store_put_event(b->store, &b->event_rows[i], chain_mark(&b->chain));
 	}
@@ -333,7 +333,7 @@ static int put_closing(struct batch *b)
 {
 	if (!b->has_closing)
 		return 0;
-	chain_closing(&b->chain, &b->closing);
+	chain_closing(&b->chain, &b->closing, NULL);
 	merkle_add(&b->tree, &b->chain);
 	return store_put_closing(b->store, &b->closing, chain_mark(&b->chain));
 }

@@ -17,7 +17,7 @@ static int put_string(struct batch *b, uint64_t prefix, const char *bytes, size_
 {
 	struct rows_string row = {next_id(b, ROWS_STRINGS), prefix, {bytes, len_bytes}};
 
-	chain_string(&b->chain, &row);
+	chain_string(&b->chain, &row, NULL);
 	merkle_add(&b->tree, &b->chain);
 	*id = row.id;
 	return store_put_string(b->store, &row, chain_mark(&b->chain));

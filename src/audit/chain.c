@@ -50,11 +50,14 @@ static void put_u64(uint8_t *out, uint64_t v)
 /* A leaf under way. BLAKE2b cannot fail on arguments of the right size. */
 struct leaf {
 	crypto_generichash_state state;
+	struct buf *copy; /* gets the bytes too, or NULL */
 };
 
 static void leaf_bytes(struct leaf *l, const void *bytes, size_t len_bytes)
 {
 	invariant(crypto_generichash_update(&l->state, bytes, len_bytes) == 0);
+	if (l->copy)
+		buf_add(l->copy, bytes, len_bytes);
 }
 
 static void leaf_u64(struct leaf *l, uint64_t v)
@@ -81,8 +84,9 @@ static void leaf_text(struct leaf *l, const struct rows_text *t)
 		leaf_bytes(l, t->bytes, t->len_bytes);
 }
 
-static void leaf_begin(struct leaf *l, char tag, const struct chain_hash *prev)
+static void leaf_begin(struct leaf *l, char tag, const struct chain_hash *prev, struct buf *copy)
 {
+	l->copy = copy;
 	invariant(crypto_generichash_init(&l->state, NULL, 0, ROWS_HASH_BYTES) == 0);
 	leaf_bytes(l, &tag, 1);
 	leaf_bytes(l, prev->bytes, sizeof prev->bytes);
@@ -93,13 +97,13 @@ static void leaf_end(struct leaf *l, struct chain_hash *out)
 	invariant(crypto_generichash_final(&l->state, out->bytes, sizeof out->bytes) == 0);
 }
 
-void chain_opening(struct chain_hash *chain, const struct rows_opening *row)
+void chain_opening(struct chain_hash *chain, const struct rows_opening *row, struct buf *copy)
 {
 	const struct rows_text *const texts[] = {&row->argv, &row->cwd,    &row->user,
 	                                         &row->host, &row->kernel, &row->version};
 	struct leaf l;
 
-	leaf_begin(&l, 'O', chain);
+	leaf_begin(&l, 'O', chain, copy);
 	leaf_bytes(&l, row->uuid, sizeof row->uuid);
 	leaf_u64(&l, row->id);
 	leaf_text(&l, &row->name);
@@ -118,22 +122,22 @@ void chain_opening(struct chain_hash *chain, const struct rows_opening *row)
 	leaf_end(&l, chain);
 }
 
-void chain_string(struct chain_hash *chain, const struct rows_string *row)
+void chain_string(struct chain_hash *chain, const struct rows_string *row, struct buf *copy)
 {
 	struct leaf l;
 
-	leaf_begin(&l, 'S', chain);
+	leaf_begin(&l, 'S', chain, copy);
 	leaf_u64(&l, row->id);
 	leaf_u64(&l, row->prefix);
 	leaf_text(&l, &row->text);
 	leaf_end(&l, chain);
 }
 
-void chain_actor(struct chain_hash *chain, const struct rows_actor *row)
+void chain_actor(struct chain_hash *chain, const struct rows_actor *row, struct buf *copy)
 {
 	struct leaf l;
 
-	leaf_begin(&l, 'P', chain);
+	leaf_begin(&l, 'P', chain, copy);
 	leaf_u64(&l, row->id);
 	leaf_u32(&l, row->pid);
 	leaf_u32(&l, row->tid);
@@ -143,11 +147,11 @@ void chain_actor(struct chain_hash *chain, const struct rows_actor *row)
 	leaf_end(&l, chain);
 }
 
-void chain_act(struct chain_hash *chain, const struct rows_act *row)
+void chain_act(struct chain_hash *chain, const struct rows_act *row, struct buf *copy)
 {
 	struct leaf l;
 
-	leaf_begin(&l, 'A', chain);
+	leaf_begin(&l, 'A', chain, copy);
 	leaf_u64(&l, row->id);
 	leaf_u64(&l, row->flags);
 	leaf_u64(&l, row->rule_file);
@@ -161,12 +165,12 @@ void chain_act(struct chain_hash *chain, const struct rows_act *row)
 	leaf_end(&l, chain);
 }
 
-void chain_detail(struct chain_hash *chain, const struct rows_detail *row)
+void chain_detail(struct chain_hash *chain, const struct rows_detail *row, struct buf *copy)
 {
 	struct leaf l;
 	uint8_t has = row->has_sha256;
 
-	leaf_begin(&l, 'D', chain);
+	leaf_begin(&l, 'D', chain, copy);
 	leaf_u64(&l, row->id);
 	leaf_u64(&l, row->object2);
 	leaf_u64(&l, row->cwd);
@@ -181,7 +185,7 @@ void chain_detail(struct chain_hash *chain, const struct rows_detail *row)
 
 /* There are more of these than of all others: 106 bytes, one block of
  * BLAKE2b, in one call. */
-void chain_event(struct chain_hash *chain, const struct rows_event *row)
+void chain_event(struct chain_hash *chain, const struct rows_event *row, struct buf *copy)
 {
 	const uint64_t words[] = {row->id,    row->seq, row->at_us,  row->took_us,
 	                          row->actor, row->act, row->object, row->detail};
@@ -195,15 +199,17 @@ void chain_event(struct chain_hash *chain, const struct rows_event *row)
 		put_u64(at, words[i]);
 	*at++ = row->known;
 	put_u64(at, row->known ? (uint64_t)row->result : 0);
+	if (copy)
+		buf_add(copy, bytes, sizeof bytes);
 	invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, sizeof bytes, NULL,
 	                             0) == 0);
 }
 
-void chain_closing(struct chain_hash *chain, const struct rows_closing *row)
+void chain_closing(struct chain_hash *chain, const struct rows_closing *row, struct buf *copy)
 {
 	struct leaf l;
 
-	leaf_begin(&l, 'C', chain);
+	leaf_begin(&l, 'C', chain, copy);
 	leaf_u64(&l, row->session);
 	leaf_u64(&l, row->at_us);
 	leaf_u64(&l, (uint64_t)row->status);

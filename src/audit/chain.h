@@ -13,14 +13,15 @@ struct chain_hash {
 	uint8_t bytes[ROWS_HASH_BYTES];
 };
 
-/* Each takes the chain's last hash and replaces it by the row's leaf. */
-void chain_opening(struct chain_hash *chain, const struct rows_opening *row);
-void chain_string(struct chain_hash *chain, const struct rows_string *row);
-void chain_actor(struct chain_hash *chain, const struct rows_actor *row);
-void chain_act(struct chain_hash *chain, const struct rows_act *row);
-void chain_detail(struct chain_hash *chain, const struct rows_detail *row);
-void chain_event(struct chain_hash *chain, const struct rows_event *row);
-void chain_closing(struct chain_hash *chain, const struct rows_closing *row);
+/* Each takes the chain's last hash and replaces it by the row's leaf.
+ * @copy: the bytes whose hash that is are appended, or NULL. */
+void chain_opening(struct chain_hash *chain, const struct rows_opening *row, struct buf *copy);
+void chain_string(struct chain_hash *chain, const struct rows_string *row, struct buf *copy);
+void chain_actor(struct chain_hash *chain, const struct rows_actor *row, struct buf *copy);
+void chain_act(struct chain_hash *chain, const struct rows_act *row, struct buf *copy);
+void chain_detail(struct chain_hash *chain, const struct rows_detail *row, struct buf *copy);
+void chain_event(struct chain_hash *chain, const struct rows_event *row, struct buf *copy);
+void chain_closing(struct chain_hash *chain, const struct rows_closing *row, struct buf *copy);
 
 /** chain_mark: what a row carries of its leaf. */
 int64_t chain_mark(const struct chain_hash *leaf);

@@ -75,6 +75,26 @@ bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what)
 	return false;
 }
 
+struct buf *verify_copy(struct verify *v, unsigned table, uint64_t id)
+{
+	if (!v->tap || v->tap->table != table || v->tap->id != id)
+		return NULL;
+	v->tap->place = v->tap->leaves_n;
+	return v->tap->copy;
+}
+
+void verify_leaf(struct verify *v, struct merkle *tree, const struct chain_hash *leaf)
+{
+	struct verify_tap *t = v->tap;
+
+	merkle_add(tree, leaf);
+	if (!t)
+		return;
+	t->leaves = verify_grow(v, t->leaves, t->leaves_n, sizeof *t->leaves);
+	if (!v->err)
+		t->leaves[t->leaves_n++] = *leaf;
+}
+
 /* The places of @c in the store's sequence. */
 static void check_place(struct verify *v, const struct rows_checkpoint *c)
 {
@@ -131,8 +151,7 @@ static bool plausible(struct verify *v, const struct rows_checkpoint *c)
 	return true;
 }
 
-/* Rows, then what the session's beginning and end add. */
-static bool check_rows(struct verify *v, const struct rows_checkpoint *c, struct verify_session *s,
+bool verify_batch_rows(struct verify *v, const struct rows_checkpoint *c, struct verify_session *s,
                        bool is_signed, struct chain_hash *chain, struct merkle *tree)
 {
 	bool right = true;
@@ -140,7 +159,7 @@ static bool check_rows(struct verify *v, const struct rows_checkpoint *c, struct
 
 	if (c->kind & ROWS_OPENING) {
 		right = verify_opening(v, s, chain);
-		merkle_add(tree, chain);
+		verify_leaf(v, tree, chain);
 		/* Nothing else is in a first batch. */
 		if (memcmp(chain->bytes, c->chain, sizeof c->chain) != 0) {
 			verify_wrong(v, "the opening record of session %s was changed%s", s->name,
@@ -158,14 +177,13 @@ static bool check_rows(struct verify *v, const struct rows_checkpoint *c, struct
 		else if (right && !mark_fits)
 			verify_wrong(v, "the closing record of session %s was changed", s->name);
 		right &= there && mark_fits;
-		merkle_add(tree, chain);
+		verify_leaf(v, tree, chain);
 		s->closed = true;
 	}
 	return right;
 }
 
-/* What the signature is over against what the rows give. */
-static bool check_hashes(struct verify *v, const struct rows_checkpoint *c,
+bool verify_batch_hashes(struct verify *v, const struct rows_checkpoint *c,
                          const struct verify_session *s, const struct chain_hash *chain,
                          const struct merkle *tree)
 {
@@ -203,12 +221,12 @@ static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readab
 	else if (s->next_seq != c->first_seq)
 		s->chain_known = false; /* a batch between was lost, which was said */
 	if (plausible(v, c) && s->chain_known)
-		right = check_rows(v, c, s, signing == SIGNED, &chain, &tree);
+		right = verify_batch_rows(v, c, s, signing == SIGNED, &chain, &tree);
 	else if (plausible(v, c))
 		pass_over(v, c);
 	check_signature(v, c, signing, s);
 	if (signing == SIGNED && right)
-		right = check_hashes(v, c, s, &chain, &tree);
+		right = verify_batch_hashes(v, c, s, &chain, &tree);
 	if (signing == SIGNED)
 		memcpy(s->chain.bytes, c->chain, sizeof c->chain);
 	else

@@ -43,6 +43,16 @@ struct verify_cursor {
 	uint64_t id; /* of the row at hand */
 };
 
+/* For a proof: what the walk over one batch sees. */
+struct verify_tap {
+	unsigned table; /* the row that is wanted; ROWS_TABLES: the opening record */
+	uint64_t id;
+	struct buf *copy; /* gets the bytes whose hash is its leaf */
+	uint64_t place;   /* where that is among the leaves */
+	struct chain_hash *leaves;
+	size_t leaves_n;
+};
+
 struct verify {
 	const struct verify_options *options;
 	struct verify_result *result;
@@ -58,9 +68,10 @@ struct verify {
 	uint64_t next_id[ROWS_TABLES];
 	struct chain_hash prev; /* of the last checkpoint */
 	uint64_t last_checkpoint;
-	bool doubt;        /* the last checkpoint was lost or wrong: what it spoke of is
+	bool doubt;             /* the last checkpoint was lost or wrong: what it spoke of is
 	               not taken for inserted */
-	uint64_t good_row; /* last event of the last batch that was right */
+	uint64_t good_row;      /* last event of the last batch that was right */
+	struct verify_tap *tap; /* or NULL */
 };
 
 /** verify_wrong: a finding. */
@@ -72,6 +83,27 @@ sqlite3_stmt *verify_prepare(struct verify *v, const char *sql);
 /** verify_step: whether there is a row; v->err or a finding when it cannot be
  * read. @what: names the table. */
 bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
+
+/** verify_grow: room for one more in an array of @n that doubles; v->err where there
+ * is none. Returns where it is now. */
+void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
+
+/** verify_copy: where the bytes of a row are to go, or NULL.
+ * @table: enum rows_table, or ROWS_TABLES for the session's opening record. */
+struct buf *verify_copy(struct verify *v, unsigned table, uint64_t id);
+/** verify_leaf: the next leaf of a batch. */
+void verify_leaf(struct verify *v, struct merkle *tree, const struct chain_hash *leaf);
+
+/** verify_batch_rows: a batch's rows, and what the session's beginning and end add.
+ * @is_signed: whether the checkpoint's signature fits.
+ * @chain: the session's last hash, advanced by every row.
+ * Returns whether all were there with their marks. */
+bool verify_batch_rows(struct verify *v, const struct rows_checkpoint *c, struct verify_session *s,
+                       bool is_signed, struct chain_hash *chain, struct merkle *tree);
+/** verify_batch_hashes: whether they give what the signature is over. */
+bool verify_batch_hashes(struct verify *v, const struct rows_checkpoint *c,
+                         const struct verify_session *s, const struct chain_hash *chain,
+                         const struct merkle *tree);
 
 struct verify_session *verify_session_of(struct verify *v, uint64_t id);
 struct verify_signer *verify_signer_of(struct verify *v, uint64_t id);

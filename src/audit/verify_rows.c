@@ -5,17 +5,19 @@
 
 #include <string.h>
 
-static void leaf_string(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain)
+static void leaf_string(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+                        struct buf *copy)
 {
 	struct rows_string row = {.id = id};
 
 	(void)seq;
 	row.prefix = columns_id(c);
 	row.text = columns_text(c);
-	chain_string(chain, &row);
+	chain_string(chain, &row, copy);
 }
 
-static void leaf_actor(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain)
+static void leaf_actor(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+                       struct buf *copy)
 {
 	struct rows_actor row = {.id = id};
 
@@ -25,10 +27,11 @@ static void leaf_actor(struct columns *c, uint64_t id, uint64_t seq, struct chai
 	row.ppid = columns_u32(c);
 	row.uid = columns_u32(c);
 	row.program = columns_id(c);
-	chain_actor(chain, &row);
+	chain_actor(chain, &row, copy);
 }
 
-static void leaf_act(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain)
+static void leaf_act(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+                     struct buf *copy)
 {
 	struct rows_act row = {.id = id};
 
@@ -42,10 +45,11 @@ static void leaf_act(struct columns *c, uint64_t id, uint64_t seq, struct chain_
 	row.rule_file = columns_id(c);
 	row.rule_line = columns_id(c);
 	row.rule_text = columns_id(c);
-	chain_act(chain, &row);
+	chain_act(chain, &row, copy);
 }
 
-static void leaf_detail(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain)
+static void leaf_detail(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+                        struct buf *copy)
 {
 	struct rows_detail row = {.id = id};
 
@@ -56,10 +60,11 @@ static void leaf_detail(struct columns *c, uint64_t id, uint64_t seq, struct cha
 	row.stack = columns_id(c);
 	row.has_sha256 = columns_blob_or_null(c, row.sha256, sizeof row.sha256);
 	row.reason = columns_int(c);
-	chain_detail(chain, &row);
+	chain_detail(chain, &row, copy);
 }
 
-static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain)
+static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+                       struct buf *copy)
 {
 	struct rows_event row = {.id = id, .seq = seq};
 
@@ -70,14 +75,15 @@ static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chai
 	row.object = columns_id(c);
 	row.detail = columns_id(c);
 	row.result = columns_int_or_null(c, &row.known);
-	chain_event(chain, &row);
+	chain_event(chain, &row, copy);
 }
 
 /* The id is the first column and the mark the last. */
 static const struct {
 	const char *name; /* as people are told of it */
 	const char *sql;
-	void (*leaf)(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain);
+	void (*leaf)(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
+	             struct buf *copy);
 } tables[ROWS_TABLES] = {
 	[ROWS_STRINGS] = {"string",
                           "SELECT id, prefix, text, mark FROM string WHERE id >= ? ORDER BY id",
@@ -219,7 +225,7 @@ static void one_row(struct verify *v, struct run *r, uint64_t id, struct chain_h
 	int64_t mark;
 
 	c.at = 1;
-	tables[r->table].leaf(&c, id, seq, chain);
+	tables[r->table].leaf(&c, id, seq, chain, verify_copy(v, r->table, id));
 	mark = columns_int(&c);
 	if (!c.wrong && mark == chain_mark(chain)) {
 		r->doubt = false;
@@ -263,7 +269,7 @@ static bool rows_of(struct verify *v, struct run *r, struct chain_hash *chain, s
 		}
 		say_removed(v, r);
 		one_row(v, r, id, chain);
-		merkle_add(tree, chain);
+		verify_leaf(v, tree, chain);
 		advance(v, r->table);
 	}
 	say_removed(v, r);

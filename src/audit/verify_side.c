@@ -40,8 +40,7 @@ struct verify_signer *verify_signer_of(struct verify *v, uint64_t id)
 	return NULL;
 }
 
-/* Room for one more of an array that doubles. */
-static void *grow(struct verify *v, void *array, size_t n, size_t size)
+void *verify_grow(struct verify *v, void *array, size_t n, size_t size)
 {
 	void *more;
 
@@ -64,7 +63,7 @@ static void load_signers(struct verify *v)
 		struct verify_signer *s;
 		struct rows_text role;
 
-		v->signers = grow(v, v->signers, v->signers_n, sizeof *v->signers);
+		v->signers = verify_grow(v, v->signers, v->signers_n, sizeof *v->signers);
 		if (v->err)
 			break;
 		s = &v->signers[v->signers_n++];
@@ -123,7 +122,7 @@ static void load_sessions(struct verify *v)
 		struct rows_text name;
 		auto_buf shown = BUF_INIT;
 
-		v->sessions = grow(v, v->sessions, v->sessions_n, sizeof *v->sessions);
+		v->sessions = verify_grow(v, v->sessions, v->sessions_n, sizeof *v->sessions);
 		if (v->err)
 			break;
 		s = &v->sessions[v->sessions_n++];
@@ -248,7 +247,7 @@ bool verify_opening(struct verify *v, const struct verify_session *s, struct cha
 		o.uid = columns_u32(&c);
 		if (signer)
 			memcpy(o.public_key, signer->row.public_key, sizeof o.public_key);
-		chain_opening(chain, &o);
+		chain_opening(chain, &o, verify_copy(v, ROWS_TABLES, s->id));
 		right = !c.wrong && !sources.wrong && signer;
 		if (!right)
 			memset(chain, 0, sizeof *chain);
@@ -284,7 +283,7 @@ bool verify_closing(struct verify *v, const struct verify_session *s, struct cha
 		row.grants = columns_id(&c);
 		row.dropped = columns_id(&c);
 		mark = columns_int(&c);
-		chain_closing(chain, &row);
+		chain_closing(chain, &row, NULL);
 		*mark_fits = !c.wrong && mark == chain_mark(chain);
 	}
 	sqlite3_finalize(stmt);

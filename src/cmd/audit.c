@@ -21,6 +21,10 @@ static const struct audit_command commands[] = {
 	{"show", "SESSION", "what a session did, on one screen", audit_show},
 	{"tree", "[--db FILE] [--json] SESSION", "the processes of a session, as a tree",
          audit_tree},
+	{"packages", "[--db FILE] [--check] [--json] SESSION",
+         "what a session installed, with hashes; --check: whether it still is so", audit_packages},
+	{"package-hash", "[--json] FOLDER", "the hash of a package's folder as the record has it",
+         audit_package_hash},
 	{"stats", "[--db FILE] [--json] [SESSION]", "how much of what, by class, program and rule",
          audit_stats},
 	{"diff", "[--db FILE] [--all] [--json] SESSION SESSION",
@@ -38,8 +42,10 @@ static const struct audit_command commands[] = {
          "rows handed on as they come, each at least once, in order", audit_follow},
 	{"anchor", "[--db FILE] [-o FILE]",
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
-	{"verify", "[--db FILE] [--key FILE] [--anchor FILE]",
-         "whether the record is as it was written", audit_verify},
+	{"prove", "[--db FILE] [-o FILE] ROW",
+         "a small file that shows one row to be on record, without the record", audit_prove},
+	{"verify", "[--db FILE] [--key FILE] [--anchor FILE] | --proof FILE [--key FILE]",
+         "whether the record, or a proof of one row, is as it was written", audit_verify},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -92,7 +98,7 @@ static int overview(FILE *out)
 {
 	fprintf(out, "usage: wary audit COMMAND …    the record: --db FILE, or WARY_DB\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
 	return out == stdout ? AUDIT_FINE : AUDIT_USAGE;
 }
 

@@ -25,6 +25,7 @@ int audit_log(int argc, char **argv);
 int audit_show(int argc, char **argv);
 int audit_query(int argc, char **argv);
 int audit_anchor(int argc, char **argv);
+int audit_prove(int argc, char **argv);
 int audit_diff(int argc, char **argv);
 int audit_stack(int argc, char **argv);
 int audit_stats(int argc, char **argv);
@@ -32,6 +33,8 @@ int audit_export(int argc, char **argv);
 int audit_follow(int argc, char **argv);
 int audit_tree(int argc, char **argv);
 int audit_sql(int argc, char **argv);
+int audit_package_hash(int argc, char **argv);
+int audit_packages(int argc, char **argv);
 int audit_report(int argc, char **argv);
 
 /** audit_store_path: appends the store that is meant: @db where it is not NULL,

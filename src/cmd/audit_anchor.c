@@ -8,10 +8,7 @@
 #include "cmd/audit_words.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The last checkpoint, whose signature must hold: an anchor of something that was
  * changed would vouch for the change. */
@@ -46,19 +43,9 @@ static int last_checkpoint(struct store *s, struct anchor *out, bool *there)
 static int write_anchor(const struct anchor *a, const char *file)
 {
 	auto_buf text = BUF_INIT;
-	auto_fd fd = -1;
 
 	anchor_write(&text, a);
-	if (!buf_text(&text))
-		return -ERR_NOMEM;
-	if (!file || strcmp(file, "-") == 0)
-		return fputs(text.data, stdout) >= 0 && fflush(stdout) == 0 ? 0 : -ERR_SYS;
-	/* What was kept before is not written over. */
-	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0 || write(fd, text.data, text.len_bytes) != (ssize_t)text.len_bytes ||
-	    fsync(fd) != 0)
-		return -ERR_SYS;
-	return 0;
+	return buf_text(&text) ? audit_args_write(file, &text) : -ERR_NOMEM;
 }
 
 static int run(struct store *s, const char *file)

@@ -204,6 +204,66 @@ static void show_list(struct show *w, const char *title, const char *sql, const 
 	print_line(title, &line, none);
 }
 
+/* Packages in one state (docs/AUDIT.md, "Installed packages"). */
+struct packages {
+	uint64_t state, n, bare;
+	struct buf names, line;
+};
+
+static void put_packages(struct packages *p)
+{
+	static const char *const said[] = {"installed", "link", "that no package has", "removed"};
+	const char *names = buf_text(&p->names);
+
+	if (p->n && p->state - 2 < sizeof said / sizeof said[0]) {
+		buf_str(&p->line, p->line.len_bytes ? " · " : "");
+		text_thousands(&p->line, p->n);
+		buf_fmt(&p->line, " %s: %s%s", said[p->state - 2], names ? names : "?",
+		        p->n > NAMES_SHOWN ? ", …" : "");
+	}
+	buf_reset(&p->names);
+	p->n = 0;
+}
+
+static void take_package(struct packages *p, sqlite3_stmt *stmt)
+{
+	struct rows_text name = read_text(stmt, 1);
+	struct rows_text version = read_text(stmt, 2);
+
+	if (number_at(stmt, 0) != p->state)
+		put_packages(p);
+	p->state = number_at(stmt, 0);
+	p->bare += sqlite3_column_int64(stmt, 3) < 0;
+	if (++p->n > NAMES_SHOWN)
+		return;
+	buf_str(&p->names, p->n > 1 ? ", " : "");
+	audit_put_text(&p->names, &name);
+	buf_chr(&p->names, ' ');
+	audit_put_text(&p->names, &version);
+}
+
+/* "3 installed: npm:a 1.0, … · 1 removed: npm:b 2.0": of each folder as the
+ * session left it. */
+static void show_packages(struct show *w)
+{
+	sqlite3_stmt *stmt = ask(w, "SELECT reason, object, object2, result FROM (SELECT "
+	                            "d.reason AS reason, " OBJECT " AS object, " OBJECT2
+	                            " AS object2, e.result AS result, max(e.id)" OF_SESSION
+	                            " AND a.kind = 'package' AND d.reason > 1 GROUP BY d.cwd)"
+	                            " ORDER BY 1, 2, 3");
+	struct packages p = {0};
+
+	while (row(w, stmt))
+		take_package(&p, stmt);
+	sqlite3_finalize(stmt);
+	put_packages(&p);
+	if (p.bare)
+		buf_fmt(&p.line, " · %llu without a hash", (unsigned long long)p.bare);
+	print_line("packages", &p.line, "none");
+	buf_free(&p.names);
+	buf_free(&p.line);
+}
+
 static void show_refused(struct show *w)
 {
 	static const struct {
@@ -299,10 +359,12 @@ static int show_one(void *ctx, const struct read_session *s)
 	          "SELECT " OBJECT ", count(*)" OF_SESSION DONE
 	          " AND a.class IN ('connect', 'bind') GROUP BY 1 ORDER BY 2 DESC, 1",
 	          "none");
-	show_list(w, "packages",
+	show_list(w, "asked for",
 	          "SELECT " OBJECT ", count(*)" OF_SESSION
-	          " AND a.kind = 'package' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",
-	          "none");
+	          " AND a.kind = 'package' AND a.answer = 'allow' AND coalesce(d.reason, 0) < 2"
+	          " GROUP BY 1 ORDER BY 1",
+	          "no packages");
+	show_packages(w);
 	show_list(w, "secrets",
 	          "SELECT " OBJECT " || ' to ' || " OBJECT2 ", count(*)" OF_SESSION
 	          " AND a.kind = 'grant' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",

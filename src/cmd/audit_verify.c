@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
+#include "cmd/audit_proof.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -16,7 +17,7 @@
 #define ANCHORS_MAX 16
 
 struct options {
-	const char *db;
+	const char *db, *proof;
 	uint8_t keys[KEYS_MAX][ROWS_KEY_BYTES];
 	size_t keys_n;
 	struct anchor anchors[ANCHORS_MAX];
@@ -53,11 +54,10 @@ static int take_anchor(struct options *o, const char *arg)
 
 static int take_options(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
-	                                      {"key", required_argument, NULL, 'k'},
-	                                      {"anchor", required_argument, NULL, 'a'},
-	                                      {"help", no_argument, NULL, 'h'},
-	                                      {NULL, 0, NULL, 0}};
+	static const struct option longs[] = {
+		{"db", required_argument, NULL, 'd'},     {"key", required_argument, NULL, 'k'},
+		{"anchor", required_argument, NULL, 'a'}, {"proof", required_argument, NULL, 'p'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
 	int status = 0;
 	int c;
 
@@ -69,6 +69,8 @@ static int take_options(int argc, char **argv, struct options *o)
 			status = take_key(o, optarg);
 		else if (c == 'a')
 			status = take_anchor(o, optarg);
+		else if (c == 'p')
+			o->proof = optarg;
 		else if (c == 'h')
 			o->help = true;
 		else
@@ -77,7 +79,8 @@ static int take_options(int argc, char **argv, struct options *o)
 	/* A path may stand alone: verify FILE. */
 	if (!status && optind == argc - 1 && !o->db)
 		o->db = argv[optind++];
-	if (!status && optind != argc)
+	/* A proof needs no record. */
+	if (!status && (optind != argc || (o->proof && (o->db || o->anchors_n))))
 		status = audit_usage("verify");
 	return status;
 }
@@ -154,10 +157,13 @@ int audit_verify(int argc, char **argv)
 		return err;
 	if (o.help)
 		return audit_help("verify");
-	if (audit_store_path(o.db, &db) != 0 || !buf_text(&db))
-		return AUDIT_USAGE;
 	if (!o.keys_n && keys_machine_public(o.keys[0]) == 0)
 		o.keys_n = 1;
+	if (o.proof)
+		return audit_proof_verify(o.proof, (const uint8_t(*)[ROWS_KEY_BYTES])o.keys,
+		                          o.keys_n);
+	if (audit_store_path(o.db, &db) != 0 || !buf_text(&db))
+		return AUDIT_USAGE;
 	recover(db.data);
 	v.db = db.data;
 	v.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])o.keys;

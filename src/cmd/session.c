@@ -1,5 +1,6 @@
 #include "cmd/session.h"
 
+#include "answer/arrivals.h"
 #include "answer/fixed.h"
 #include "answer/images.h"
 #include "ask/ask.h"
@@ -313,6 +314,8 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
 	if (!err)
+		err = arrivals_new(sup->audit, &sup->arrivals);
+	if (!err)
 		err = processes_start(sup->audit, sup->guardian_pid, &sup->processes);
 	if (!err)
 		err = start_lookups(s);
@@ -321,7 +324,10 @@ static int make_parts(struct session *s)
 
 static int start_workers(void *ctx)
 {
-	return supervise_start(ctx);
+	struct supervisor *sup = ctx;
+	int err = arrivals_start(sup->arrivals);
+
+	return err ? err : supervise_start(sup);
 }
 
 static int start_workers_and_asker(struct session *s)
@@ -400,8 +406,10 @@ static int finish(struct session *s)
 		supervise_stop(&s->sup);
 	lookup_stop(&s->sup);
 	launch_free(s->launch);
+	arrivals_finish(s->sup.arrivals);
 	processes_stop(s->sup.processes);
 	err = close_record(s);
+	arrivals_free(s->sup.arrivals);
 	ask_stop(s->sup.ask);
 	notice_free(s->sup.notice);
 	stacks_free(s->sup.stacks);

@@ -46,6 +46,7 @@ struct lineage_entry {
 	const char *const *under;     /* earlier images, nearest first */
 	bool known;                   /* false: lineage could not be told */
 	bool holds_secret;            /* a secret was put into this image */
+	uint32_t install_run;         /* of answer/arrivals.h that it belongs to; 0: none */
 	struct lineage_print print;
 	uint8_t asked[LINEAGE_ASKED_BYTES]; /* digest of the install that was decided for
 	                                       this image; zero: none */
@@ -69,6 +70,7 @@ struct lineage_exec {
 	                          is from now on under, or NULL */
 	struct lineage_print print;
 	bool holds_secret;
+	uint32_t install_run; /* 0: that of what it ran before */
 	const uint8_t *asked; /* LINEAGE_ASKED_BYTES, or NULL */
 };
 

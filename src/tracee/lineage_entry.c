@@ -136,7 +136,10 @@ struct lineage_entry *entry_new(const struct lineage_entry *before, const struct
 		lists[i] = place_text(&l, chain.names[i]);
 	e->under = lists;
 	e->known = before && before->known && !chain.cut;
+	e->install_run = before ? before->install_run : 0;
 	if (exec) {
+		if (exec->install_run)
+			e->install_run = exec->install_run;
 		e->print = exec->print;
 		e->holds_secret = exec->holds_secret;
 		if (exec->asked)

@@ -70,24 +70,24 @@ static void check_leaves(void)
 	const struct rows_closing closing = {1, 2, -1, 3, 4, 5, 6, 7, text("exited")};
 	struct chain_hash h = {{0}};
 
-	chain_opening(&h, &o);
+	chain_opening(&h, &o, NULL);
 	is_hash(&h, "cdc38551228872043933db6943a7fb3d4dce305516ce8d473aa53e8336c81ed9",
 	        "an opening");
-	chain_string(&h, &string);
+	chain_string(&h, &string, NULL);
 	is_hash(&h, "b4d0c62139a0aa89985ffa2fef9bd27543ecefbca28160f30aca024e080d1035", "a string");
-	chain_actor(&h, &actor);
+	chain_actor(&h, &actor, NULL);
 	is_hash(&h, "ecf7961eb1811f89bee7cb2d7ffabef8d3f0a95db22d4a0cc807c1ed89e7ce7d", "an actor");
-	chain_act(&h, &act);
+	chain_act(&h, &act, NULL);
 	is_hash(&h, "7ca47aeda6d7aa2a0b38515437e6df1847c108bc21f564872b549fb0589fa7de", "an act");
-	chain_detail(&h, &detail);
+	chain_detail(&h, &detail, NULL);
 	is_hash(&h, "a68d3a5effcaaff6ab85093c6796a846fc53c286c646fa2b5037ed7c1c2e5aca", "a detail");
-	chain_event(&h, &event);
+	chain_event(&h, &event, NULL);
 	is_hash(&h, "fdac7c97e2e2194d0e94f631a0ff4a430cea8994e60d704a5213ab4a11c29a3d", "an event");
 	tap_ok(chain_mark(&h) == (int64_t)0x4d19e2e2977cacfdu, "its mark");
-	chain_event(&h, &unknown);
+	chain_event(&h, &unknown, NULL);
 	is_hash(&h, "26b14a11c63f2c4446b244e480cf3ac7e170c88c0e36c952b712e9fdfa2ed589",
 	        "one with an unknown result");
-	chain_closing(&h, &closing);
+	chain_closing(&h, &closing, NULL);
 	is_hash(&h, "4eaa7a9f4761246d8481678acbb3044a4ca07c2e675b32dc569158d0d85cee81",
 	        "a closing");
 }
