@@ -507,6 +507,7 @@ dist_extra = \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
 	tests/e2e/audit_export.py \
+	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
 	tests/e2e/audit_more.py \
 	tests/e2e/audit_prove.py \
