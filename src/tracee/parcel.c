@@ -96,8 +96,8 @@ static void watch(struct contents *c, const struct seen seen[CONTENTS_WATCHES])
 
 static bool is_what_was_read(const struct contents *c, const struct seen seen[CONTENTS_WATCHES])
 {
-	for (size_t i = 0; i < CONTENTS_WATCHES; i++)
-		if (c->watch[i].path &&
+	for (size_t i = 0; seen && i < CONTENTS_WATCHES; i++)
+		if (seen[i].has &&
 		    (!c->watch[i].seen || memcmp(c->watch[i].sha256, seen[i].sha256, 32) != 0))
 			return false;
 	return true;
