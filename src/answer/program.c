@@ -20,6 +20,11 @@
 struct search {
 	struct request *r;
 	struct place_env env;
+	char text[PATH_MAX]; /* the name that the caller gave */
+	int base_fd;         /* the search's: where a relative one begins; or -1 */
+	int cwd_fd;          /* the caller's folder, or a negative errno */
+	int dirfd;           /* the caller's number of it */
+	int argv_err;        /* reported after the named file's own */
 };
 
 /* ---- memory ----------------------------------------------------------- */
@@ -163,9 +168,11 @@ static int find_here(struct search *s, const char *text, struct program_file **o
 	int base_fd = -1;
 
 	if (text[0] != '/') {
-		base_fd = fd_open_path(s->r->call->tid, AT_FDCWD);
+		if (s->cwd_fd < 0)
+			return s->cwd_fd;
+		base_fd = fcntl(s->cwd_fd, F_DUPFD_CLOEXEC, 0);
 		if (base_fd < 0)
-			return base_fd;
+			return -ERR_NOFD;
 	}
 	return find(s, text, base_fd, PLACE_FOLLOW, out);
 }
@@ -308,28 +315,34 @@ static int fetch_text(struct request *r, char text[PATH_MAX])
 	return n < 0 ? (int)n : 0;
 }
 
-static int find_named(struct search *s, struct program *p)
+static int fetch_named(struct search *s)
 {
 	struct request *r = s->r;
-	char text[PATH_MAX];
 	uint64_t dirfd;
-	unsigned flags = r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
-	int base_fd = -1;
-	int err = fetch_text(r, text);
+	int err = fetch_text(r, s->text);
 
 	if (err)
 		return err;
 	if (!call_arg(r->call, ROLE_DIRFD, &dirfd))
 		dirfd = (uint64_t)AT_FDCWD;
-	if (!text[0] && !(r->flags & AT_EMPTY_PATH))
+	s->dirfd = (int)dirfd;
+	if (!s->text[0] && !(r->flags & AT_EMPTY_PATH))
 		return -ENOENT;
-	if (text[0] != '/') {
-		base_fd = fd_open_path(r->call->tid, (int)dirfd);
-		if (base_fd < 0)
-			return base_fd;
-	}
-	name_script(p, text, (int)dirfd);
-	err = find(s, text, base_fd, text[0] ? flags : flags | PLACE_EMPTY, &p->files[0]);
+	if (s->text[0] == '/')
+		return 0;
+	s->base_fd = fd_open_path(r->call->tid, s->dirfd);
+	return s->base_fd < 0 ? s->base_fd : 0;
+}
+
+static int find_named(struct search *s, struct program *p)
+{
+	unsigned flags = s->r->flags & AT_SYMLINK_NOFOLLOW ? 0 : PLACE_FOLLOW;
+	int base_fd = s->base_fd;
+	int err;
+
+	s->base_fd = -1;
+	name_script(p, s->text, s->dirfd);
+	err = find(s, s->text, base_fd, s->text[0] ? flags : flags | PLACE_EMPTY, &p->files[0]);
 	if (!err)
 		p->files_n = 1;
 	return err;
@@ -361,7 +374,7 @@ static int find_all(struct search *s, struct program *p)
 	int err = find_named(s, p);
 
 	if (!err)
-		err = fetch_argv(s->r, p);
+		err = s->argv_err;
 	if (!err)
 		err = arguments_first(p);
 	if (!err)
@@ -412,18 +425,27 @@ static void hash_all(struct request *r, struct program *p)
 
 int program_resolve(struct request *r, struct program *p)
 {
-	struct search s = {.r = r};
+	struct search s = {.r = r, .base_fd = -1};
 	int err = hand_fetch(r, HAND_IDS);
 
 	if (err)
 		return err;
 	hand_env(r, &s.env);
 	fetch_cwd(r, p);
-	err = hand_on(r);
+	/* All that lies in the caller is read before its ids are worn: with those
+	 * wary may not read one that has given up root. */
+	err = fetch_named(&s);
 	if (err)
-		return err;
-	err = find_all(&s, p);
-	hand_off(r);
+		return mem_valid(&r->mem) != 0 ? -ERR_GONE : err;
+	s.argv_err = fetch_argv(r, p);
+	s.cwd_fd = fd_open_path(r->call->tid, AT_FDCWD);
+	err = hand_on(r);
+	if (!err) {
+		err = find_all(&s, p);
+		hand_off(r);
+	}
+	fd_drop(&s.base_fd);
+	fd_drop(&s.cwd_fd);
 	hand_env_done(r, &s.env);
 	if (mem_valid(&r->mem) != 0)
 		return -ERR_GONE;

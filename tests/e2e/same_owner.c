@@ -2,7 +2,7 @@
  * what each call gives, so that a native and a supervised run can be compared.
  * Runs in an empty folder of its own; as root it shows more.
  * rows: umask setuid setgid setresuid setresgid setfsuid setfsgid setgroups
- * rows: capset open mkdir mknod chown access */
+ * rows: capset open mkdir mknod chown access execve */
 #include "tests/lib/say.h"
 
 #include <grp.h>
@@ -110,6 +110,34 @@ static void sticky(void)
 	say("utime to the present of another's", utimensat(AT_FDCWD, "sticky/root", NULL, 0));
 }
 
+static void run(const char *name)
+{
+	char *const argv[] = {(char *)name, NULL};
+	char *const none[] = {NULL};
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		execve(name, argv, none);
+		_exit(errno == 0 ? 255 : errno);
+	}
+	waitpid(pid, &status, 0);
+	printf("execve %s: %x\n", name, (unsigned)status);
+}
+
+/* Started by a process that has given up root: not even its own memory may be
+ * read by others with its new ids. */
+static void programs(void)
+{
+	run("/bin/true");
+	run("open/script");
+	run("open/relative");
+	run("open/closed");
+	run("open/none");
+}
+
 static void as_somebody(void)
 {
 	gid_t groups[] = {GROUP};
@@ -147,6 +175,7 @@ static void as_somebody(void)
 	say_open("O_NOATIME of root's", open("open/group", O_RDONLY | O_NOATIME));
 	locked();
 	sticky();
+	programs();
 }
 
 static void drop(unsigned cap)
@@ -172,6 +201,7 @@ static void without_powers(void)
 	say("chmod without its power", chmod("open/other", 0600));
 	drop(CAP_FSETID);
 	say("a group that is not one's own", chown("open/root", (uid_t)-1, (gid_t)-1));
+	programs();
 }
 
 static void by_file_ids(void)
@@ -182,6 +212,7 @@ static void by_file_ids(void)
 	make_file("open/byfs", 0666);
 	say_what("open/byfs");
 	say("access by the real ids", access("open/root", R_OK));
+	programs();
 	setfsuid(0);
 	setfsgid(0);
 	say_open("as root's again", open("open/root", O_RDONLY));
@@ -222,6 +253,12 @@ static void prepare(void)
 	file_of("open/group", 0660, 0, GROUP);
 	file_of("open/setid", 06770, 0, GROUP);
 	file_of("sticky/root", 0666, ANOTHER, ANOTHER);
+	file_of("open/script", 0755, 0, 0);
+	make_text("open/script", "#!/bin/sh\nexit 7\n");
+	file_of("open/relative", 0755, 0, 0);
+	make_text("open/relative", "#!open/sh\nexit 8\n");
+	file_of("open/closed", 0700, 0, 0);
+	symlink("/bin/sh", "open/sh");
 	mkfifo("sticky/fifo", 0666);
 	chmod("sticky/fifo", 0666);
 	(void)!chown("sticky/fifo", ANOTHER, ANOTHER);
