@@ -235,8 +235,8 @@ static void note(struct verify *v, const struct tomb *t)
 	if (localtime_r(&at, &tm))
 		strftime(day, sizeof day, "%Y-%m-%d", &tm);
 	text_thousands(&rows, t->row.events);
-	verify_note(v, "session %s was removed by retention on %s: %s rows, %llu checkpoints",
-	            t->name, day, buf_text(&rows) ? rows.data : "?",
+	verify_note(v, "session %s was removed by retention on %s: %s row%s, %llu checkpoints",
+	            t->name, day, buf_text(&rows) ? rows.data : "?", t->row.events == 1 ? "" : "s",
 	            (unsigned long long)t->row.checkpoints);
 }
 

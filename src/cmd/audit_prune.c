@@ -133,6 +133,8 @@ static void say(const struct prune_session *s, const char *what)
 	text_thousands(&line, s->events);
 	buf_fmt(&line, " row%s) %s", s->events == 1 ? "" : "s", what);
 	puts(buf_text(&line) ? line.data : "?");
+	/* Who reads along sees it when it is so. */
+	fflush(stdout);
 }
 
 /* The last one may go too, once wary's own session is after it. */
@@ -262,7 +264,8 @@ static int finish(const struct pruning *p, int err)
 	text_thousands(&line, p->removed);
 	buf_fmt(&line, " session%s (", p->removed == 1 ? "" : "s");
 	text_thousands(&line, p->rows);
-	buf_fmt(&line, " rows) %sremoved, ", p->options->dry_run ? "would be " : "");
+	buf_fmt(&line, " row%s) %sremoved, ", p->rows == 1 ? "" : "s",
+	        p->options->dry_run ? "would be " : "");
 	buf_str(&line, p->options->dry_run ? "about " : "");
 	print_bytes(&line, p->used_bytes);
 	buf_str(&line, p->options->dry_run ? " would stay" : " stay");
