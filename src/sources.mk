@@ -170,6 +170,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_diff.c \
 	src/cmd/audit_event.c \
 	src/cmd/audit_export.c \
+	src/cmd/audit_follow.c \
 	src/cmd/audit_hold.c \
 	src/cmd/audit_log.c \
 	src/cmd/audit_own.c \
@@ -200,6 +201,10 @@ libwary_a_SOURCES = \
 	src/cmd/export_otlp.c \
 	src/cmd/export_row.c \
 	src/cmd/folders.c \
+	src/cmd/follow_command.c \
+	src/cmd/follow_datagram.c \
+	src/cmd/follow_http.c \
+	src/cmd/follow_state.c \
 	src/cmd/heap.c \
 	src/cmd/installed.c \
 	src/cmd/messages.c \
@@ -378,6 +383,8 @@ wary_headers = \
 	src/cmd/export_json.h \
 	src/cmd/export_row.h \
 	src/cmd/folders.h \
+	src/cmd/follow.h \
+	src/cmd/follow_state.h \
 	src/cmd/heap.h \
 	src/cmd/installed.h \
 	src/cmd/messages.h \

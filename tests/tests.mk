@@ -23,6 +23,7 @@ unit_programs = \
 	tests/unit/net_pins \
 	tests/unit/net_registry \
 	tests/unit/package \
+	tests/unit/package_said \
 	tests/unit/policy_cases \
 	tests/unit/policy_check \
 	tests/unit/policy_laws \
@@ -39,6 +40,7 @@ unit_programs = \
 	tests/unit/tracee_image \
 	tests/unit/tracee_lineage \
 	tests/unit/tracee_mem \
+	tests/unit/tracee_parcel \
 	tests/unit/tracee_place \
 	tests/unit/tracee_startup \
 	tests/unit/trap_confine \
@@ -136,6 +138,10 @@ tests_unit_package_SOURCES = tests/unit/package.c
 tests_unit_package_LDADD = $(unit_libs)
 tests_unit_package_CFLAGS = $(unit_cflags)
 tests_unit_package_LDFLAGS = $(unit_ldflags)
+tests_unit_package_said_SOURCES = tests/unit/package_said.c
+tests_unit_package_said_LDADD = $(unit_libs)
+tests_unit_package_said_CFLAGS = $(unit_cflags)
+tests_unit_package_said_LDFLAGS = $(unit_ldflags)
 tests_unit_policy_cases_SOURCES = tests/unit/policy_cases.c
 tests_unit_policy_cases_LDADD = $(unit_libs)
 tests_unit_policy_cases_CFLAGS = $(unit_cflags)
@@ -200,6 +206,10 @@ tests_unit_tracee_mem_SOURCES = tests/unit/tracee_mem.c
 tests_unit_tracee_mem_LDADD = $(unit_libs)
 tests_unit_tracee_mem_CFLAGS = $(unit_cflags)
 tests_unit_tracee_mem_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_parcel_SOURCES = tests/unit/tracee_parcel.c
+tests_unit_tracee_parcel_LDADD = $(unit_libs)
+tests_unit_tracee_parcel_CFLAGS = $(unit_cflags)
+tests_unit_tracee_parcel_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
 tests_unit_tracee_place_LDADD = $(unit_libs)
 tests_unit_tracee_place_CFLAGS = $(unit_cflags)
@@ -260,6 +270,7 @@ fuzz_programs = \
 	tests/fuzz/image \
 	tests/fuzz/journal \
 	tests/fuzz/package_args \
+	tests/fuzz/package_said \
 	tests/fuzz/policy \
 	tests/fuzz/proof \
 	tests/fuzz/record \
@@ -299,6 +310,10 @@ tests_fuzz_package_args_SOURCES = tests/fuzz/package_args.c tests/fuzz/drive.c
 tests_fuzz_package_args_LDADD = $(fuzz_libs)
 tests_fuzz_package_args_CFLAGS = $(fuzz_cflags)
 tests_fuzz_package_args_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_package_said_SOURCES = tests/fuzz/package_said.c tests/fuzz/drive.c
+tests_fuzz_package_said_LDADD = $(fuzz_libs)
+tests_fuzz_package_said_CFLAGS = $(fuzz_cflags)
+tests_fuzz_package_said_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_policy_SOURCES = tests/fuzz/policy.c tests/fuzz/drive.c
 tests_fuzz_policy_LDADD = $(fuzz_libs)
 tests_fuzz_policy_CFLAGS = $(fuzz_cflags)
@@ -497,6 +512,7 @@ dist_extra = \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
 	tests/e2e/audit_export.py \
+	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
 	tests/e2e/audit_more.py \
 	tests/e2e/audit_prove.py \
@@ -509,6 +525,9 @@ dist_extra = \
 	tests/e2e/exec.py \
 	tests/e2e/exec_rules.py \
 	tests/e2e/inherit.py \
+	tests/e2e/installed.py \
+	tests/e2e/installed_npm.py \
+	tests/e2e/installed_pip.py \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/killed_record.py \
@@ -517,6 +536,7 @@ dist_extra = \
 	tests/e2e/packages.py \
 	tests/e2e/policy_confirm.py \
 	tests/e2e/policy_default.sh \
+	tests/e2e/policy_learn.py \
 	tests/e2e/policy_replay.py \
 	tests/e2e/policy_shipped.sh \
 	tests/e2e/policy_suggest.py \
@@ -569,6 +589,11 @@ dist_extra = \
 	tests/fuzz/corpus/package_args/npm-lock \
 	tests/fuzz/corpus/package_args/pip-requirements \
 	tests/fuzz/corpus/package_args/uv \
+	tests/fuzz/corpus/package_said/direct-url \
+	tests/fuzz/corpus/package_said/manifest-lock \
+	tests/fuzz/corpus/package_said/metadata \
+	tests/fuzz/corpus/package_said/paths \
+	tests/fuzz/corpus/package_said/record \
 	tests/fuzz/corpus/policy/bidi \
 	tests/fuzz/corpus/policy/bom \
 	tests/fuzz/corpus/policy/braces \
@@ -624,6 +649,8 @@ dist_extra = \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/flip.py \
+	tests/lib/installed_rows.py \
+	tests/lib/learn.py \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \
@@ -631,6 +658,7 @@ dist_extra = \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
+	tests/lib/wheels.py \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \

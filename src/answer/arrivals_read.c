@@ -202,7 +202,9 @@ static int add_inner(struct reader *r, const char *place)
 /* A manager's own name for what it moves out of the way. */
 static bool is_passing(const struct touched_place *p)
 {
-	char first = p->path[p->site.site_len + 1];
+	const char *name = p->path + p->site.site_len + 1;
+	const char *inner = name[0] == '@' ? strchr(name, '/') : NULL;
+	char first = inner ? inner[1] : name[0];
 
 	return first == '.' || first == '~';
 }

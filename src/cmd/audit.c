@@ -36,6 +36,10 @@ static const struct audit_command commands[] = {
          audit_report},
 	{"export", "[--db FILE] [--session ID] --format FORMAT [-o FILE] [EXPRESSION]",
          "rows for other programs, as jsonl, csv, ocsf, ecs, cef or otlp", audit_export},
+	{"follow",
+         "[--db FILE] --to syslog|journald|otlp-http|command [--at PLACE] [--session ID] "
+         "[--since TIME] [--where EXPRESSION] [--state FILE] [--once] [-- COMMAND…]",
+         "rows handed on as they come, each at least once, in order", audit_follow},
 	{"anchor", "[--db FILE] [-o FILE]",
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
 	{"prove", "[--db FILE] [-o FILE] ROW",

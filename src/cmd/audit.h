@@ -32,6 +32,7 @@ int audit_diff(int argc, char **argv);
 int audit_stack(int argc, char **argv);
 int audit_stats(int argc, char **argv);
 int audit_export(int argc, char **argv);
+int audit_follow(int argc, char **argv);
 int audit_tree(int argc, char **argv);
 int audit_sql(int argc, char **argv);
 int audit_package_hash(int argc, char **argv);

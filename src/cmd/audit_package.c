@@ -36,10 +36,11 @@ static int canonical(const char *path, char out[PATH_MAX])
 	return out[0] == '/' ? 0 : -ERR_NOTFOUND;
 }
 
+static const struct contents_bounds unbounded = {UINT64_MAX, UINT64_MAX, 0};
+
 /* @path: canonical. A place that nothing is in is PARCEL_REMOVED. */
-static int look_at(const char *path, bool stray, struct parcel *out)
+static int look_at(const char *path, const struct contents_bounds *bounds, struct parcel *out)
 {
-	static const struct contents_bounds none = {UINT64_MAX, UINT64_MAX, 0};
 	const char *slash = strrchr(path, '/');
 	const char *name = slash + 1;
 	auto_free char *parent = strndup(path, slash == path ? 1 : (size_t)(slash - path));
@@ -51,8 +52,8 @@ static int look_at(const char *path, bool stray, struct parcel *out)
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -ERR_PERM;
 	if (site_is_dist_info(name, strlen(name)))
-		return parcel_python(fd, name, &none, out);
-	return (stray ? parcel_stray : parcel_node)(fd, name, &none, out);
+		return parcel_python(fd, name, bounds, out);
+	return parcel_node(fd, name, bounds, out);
 }
 
 static void put_hash(const uint8_t sha256[CONTENTS_SHA256_BYTES], const char *path,
@@ -94,7 +95,7 @@ static int hash_one(const char *word, bool json)
 	int err = canonical(word, path);
 
 	if (!err)
-		err = look_at(path, false, &p);
+		err = look_at(path, &unbounded, &p);
 	if (!err && p.state == PARCEL_REMOVED)
 		err = -ERR_NOTFOUND;
 	if (!err)
@@ -129,12 +130,13 @@ int audit_package_hash(int argc, char **argv)
 /* Whether it still is as it was then: "same", "changed", "gone", "unknown". */
 static const char *compare(const struct installed *i)
 {
+	static const struct contents_bounds none = {0, 0, 0}; /* only whether it is there */
 	struct parcel p = {0};
 	const char *word = "unknown";
 	auto_buf hex = BUF_INIT;
 
 	if (!i->folder || i->folder[0] != '/' ||
-	    look_at(i->folder, strcmp(installed_state(i), "stray") == 0, &p) != 0)
+	    look_at(i->folder, i->sha256 ? &unbounded : &none, &p) != 0)
 		goto out;
 	if (p.state == PARCEL_REMOVED) {
 		word = i->reason == PARCEL_REMOVED ? "same" : "gone";

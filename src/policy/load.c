@@ -14,6 +14,8 @@
 #define TOTAL_MAX_BYTES ((size_t)16 << 20)
 /* From here on growing step by step would show. */
 #define MANY_LINES 1000
+/* More rules than that have to grow. */
+#define LINES_MAX 50000
 
 /* Everything of one load; in one piece, so that it can be given up as one. */
 struct loading {
@@ -281,7 +283,9 @@ static void compile_stmt(void *ctx, const struct stmt *s)
 
 /* --- files ----------------------------------------------------------------------- */
 
-/* Most lines are a rule about one object: room for those at once. */
+/* Most lines are a rule about one object, and one about a name is two rules
+ * (resolve): room for those at once, since growing is a copy of all and what is
+ * not used is never touched. */
 static void reserve(struct policy *p, const struct source *source)
 {
 	struct arena *a = &p->arena;
@@ -291,6 +295,7 @@ static void reserve(struct policy *p, const struct source *source)
 		lines += source->text[i] == '\n';
 	if (lines < MANY_LINES)
 		return;
+	lines = 2 * (lines < LINES_MAX ? lines : LINES_MAX);
 	p->rules.v = vec_reserve(a, p->rules.v, p->rules.n, &p->rules.cap, p->rules.n + lines,
 	                         sizeof *p->rules.v);
 	p->objects.v = vec_reserve(a, p->objects.v, p->objects.n, &p->objects.cap,

@@ -244,18 +244,22 @@ int parcel_node(int site_fd, const char *name, const struct contents_bounds *bou
 	                 out);
 }
 
+static int look_only(int dir_fd, const char *base, const struct contents_bounds *bounds,
+                     struct parcel *out)
+{
+	int err = look(dir_fd, base, bounds, out);
+
+	if (out->state == PARCEL_INSTALLED)
+		out->state = PARCEL_STRAY;
+	said_free(&out->own);
+	return err;
+}
+
 int parcel_stray(int site_fd, const char *name, const struct contents_bounds *bounds,
                  struct parcel *out)
 {
-	int err;
-
 	*out = (struct parcel){0};
-	err = look_well(site_fd, name, name, bounds, of_entry, out);
-	if (!err && out->err == -ERR_NOTFOUND) {
-		out->err = 0;
-		out->state = PARCEL_REMOVED;
-	}
-	return err;
+	return look_well(site_fd, name, name, bounds, look_only, out);
 }
 
 /* ---- Python ------------------------------------------------------------ */
@@ -281,8 +285,10 @@ static int hash_parts(int site_fd, const char *dist_info, const struct contents_
 		if (err || strcmp(name, "__pycache__") == 0)
 			continue;
 		err = contents_add(&c, site_fd, name);
-		if (err == -ERR_NOTFOUND && order != 0)
-			err = 0; /* what is said to be there and is not has no line */
+		if (err == -ERR_NOTFOUND && order != 0) {
+			c.entries--; /* what is said to be there and is not has no line */
+			err = 0;
+		}
 	}
 	if (!err && !had)
 		err = contents_add(&c, site_fd, dist_info);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MANY 10000
 #define KINDS 4
@@ -174,17 +176,37 @@ static void measure_decisions(const char *name, unsigned n)
 	policy_free(p);
 }
 
+/* In a process of its own, as it is: what an earlier one left would be reused. */
+static double load_once(void)
+{
+	double took = 0;
+	int result[2];
+	pid_t child;
+
+	if (pipe(result) != 0)
+		exit(1);
+	child = fork();
+	if (child == 0) {
+		double start = now_us();
+
+		load();
+		took = now_us() - start;
+		_exit(write(result[1], &took, sizeof took) == sizeof took ? 0 : 1);
+	}
+	close(result[1]);
+	if (child < 0 || read(result[0], &took, sizeof took) != sizeof took)
+		exit(1);
+	close(result[0]);
+	waitpid(child, NULL, 0);
+	return took;
+}
+
 static void measure_load(const char *name)
 {
 	double times[LOADS];
 
-	for (unsigned i = 0; i < LOADS; i++) {
-		double start = now_us();
-		struct policy *p = load();
-
-		times[i] = now_us() - start;
-		policy_free(p);
-	}
+	for (unsigned i = 0; i < LOADS; i++)
+		times[i] = load_once();
 	printf("policy_load_%s\t%.0f\tus\n", name, median(times, LOADS));
 }
 

@@ -1,68 +1,10 @@
 #!/usr/bin/env python3
 """Learn, suggest, run again: the suggestion covers its session and no more."""
 import os
-import shutil
-import sqlite3
 import subprocess
 
-import sys
-
-sys.path.insert(0, os.environ["SRC"] + "/tests/lib")
-from wary_test import DB, HOME, TMP, WARY, finish, has, has_not, ok, same  # noqa: E402
-
-APP = HOME / "app"
-ENV = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@t",
-           GIT_COMMITTER_NAME="t", GIT_COMMITTER_EMAIL="t@t")
-
-
-def run(*argv, **how):
-    return subprocess.run(argv, cwd=APP, env=ENV, capture_output=True, timeout=280,
-                          stdin=subprocess.DEVNULL, **how)
-
-
-def last_session():
-    db = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
-    row = db.execute("SELECT session FROM sessions ORDER BY started_us DESC LIMIT 1").fetchone()
-    db.close()
-    return row[0]
-
-
-def suggest(name, session):
-    out = run(WARY, "policy", "suggest", session)
-    same(out.returncode, 0, f"{name}: suggest")
-    return out.stdout.decode()
-
-
-def learned(name, argv, reset):
-    """One workload; returns the suggested text."""
-    reset()
-    out = run(WARY, "--learn", *argv)
-    same(out.returncode, 0, f"{name}: learned")
-    session = last_session()
-    text = suggest(name, session)
-    same(suggest(name, session), text, f"{name}: the same again, byte for byte")
-    policy = TMP / f"{name}.wary"
-    policy.write_text(text)
-    out = run(WARY, "policy", "check", str(policy))
-    same((out.returncode, out.stdout), (0, b""), f"{name}: it is clean")
-    reset()
-    out = run(WARY, "-p", str(policy), *argv)
-    same(out.returncode, 0, f"{name}: run again under it")
-    has(out.stderr, b" 0 refused, 0 asked", f"{name}: nothing is refused or asked")
-    if b" 0 refused, 0 asked" not in out.stderr:
-        print("# " + out.stderr.decode(errors="replace").replace("\n", "\n# "))
-    return text
-
-
-def drop(*names):
-    def reset():
-        for name in names:
-            path = APP / name
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.exists():
-                path.unlink()
-    return reset
+from learn import APP, ENV, drop, last_session, learned, run, suggest
+from wary_test import DB, HOME, TMP, WARY, finish, has, has_not, ok, same
 
 
 def prepare():
