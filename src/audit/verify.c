@@ -291,13 +291,14 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	err = store_open(o->db, STORE_READ, &v.store, why);
 	if (err)
 		return err;
+	/* Before that moment: what this machine saw until then is there. */
+	if (!o->session)
+		verify_anchors_begin(&v);
 	/* All of it as it is at one moment, whoever writes meanwhile. */
-	if (sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+	if (!v.err && sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		v.err = -ERR_SYS;
 	if (!v.err)
 		verify_load(&v);
-	if (!v.err && !o->session)
-		verify_anchors_begin(&v);
 	if (!v.err && !o->session)
 		verify_tombs_load(&v);
 	if (!v.err)
