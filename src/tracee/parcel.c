@@ -96,8 +96,8 @@ static void watch(struct contents *c, const struct seen seen[CONTENTS_WATCHES])
 
 static bool is_what_was_read(const struct contents *c, const struct seen seen[CONTENTS_WATCHES])
 {
-	for (size_t i = 0; i < CONTENTS_WATCHES; i++)
-		if (c->watch[i].path &&
+	for (size_t i = 0; seen && i < CONTENTS_WATCHES; i++)
+		if (seen[i].has &&
 		    (!c->watch[i].seen || memcmp(c->watch[i].sha256, seen[i].sha256, 32) != 0))
 			return false;
 	return true;
@@ -327,6 +327,10 @@ static int of_dist(int site_fd, const char *dist_info, const struct contents_bou
 	int said;
 	int err;
 
+	if (fd < 0 && errno == ENOENT) {
+		out->state = PARCEL_REMOVED;
+		return name_it(out, dist_info);
+	}
 	if (fd < 0)
 		return of_entry(site_fd, dist_info, bounds, out);
 	said = read_said(fd, "METADATA", said_metadata, &out->own, seen[0].sha256);
@@ -346,14 +350,6 @@ static int of_dist(int site_fd, const char *dist_info, const struct contents_bou
 int parcel_python(int site_fd, const char *dist_info, const struct contents_bounds *bounds,
                   struct parcel *out)
 {
-	int err;
-
 	*out = (struct parcel){0};
-	err = look_well(site_fd, dist_info, dist_info, bounds, of_dist, out);
-	if (!err && out->err == -ERR_NOTFOUND) {
-		out->err = 0;
-		out->state = PARCEL_REMOVED;
-		err = name_it(out, dist_info);
-	}
-	return err;
+	return look_well(site_fd, dist_info, dist_info, bounds, of_dist, out);
 }

@@ -11,6 +11,7 @@ sys.path.insert(0, os.environ["SRC"] + "/tests/lib")
 from wary_test import CC, DB, HOME, TMP, WARY, finish, note, ok, same  # noqa: E402
 
 APP = HOME / "app"
+REGISTRY = os.environ.get("NPM_REGISTRY", "https://registry.npmjs.org/")
 ENV = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@t",
            GIT_COMMITTER_NAME="t", GIT_COMMITTER_EMAIL="t@t")
 # What a question cannot state: rules about the session itself, and lookups.
@@ -32,9 +33,12 @@ def rows():
     db = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
     db.text_factory = bytes
     session = db.execute("SELECT session FROM sessions ORDER BY started_us DESC LIMIT 1").fetchone()[0]
-    found = db.execute("SELECT class, object, program, answer, judge, rule_file, rule_line, rule_text,"
-                       " count(*) FROM decisions WHERE session = ? AND class NOT IN"
-                       " ('stat', 'syscall', 'ipc', 'resolve', 'install') GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+    # A rule's `by` may mean the script that an interpreter was started for.
+    found = db.execute("SELECT DISTINCT class, d.object, d.program, answer, judge, rule_file, rule_line,"
+                       " rule_text, (SELECT p.object FROM processes p WHERE p.session = d.session"
+                       " AND p.pid = d.pid AND p.object2 = 'started' AND p.id < d.id"
+                       " ORDER BY p.id DESC LIMIT 1) FROM decisions d WHERE session = ? AND class NOT IN"
+                       " ('stat', 'syscall', 'ipc', 'resolve', 'install')",
                        (session.decode(),)).fetchall()
     db.close()
     return found
@@ -44,16 +48,17 @@ def replay(name, argv):
     out = run(WARY, *argv)
     same(out.returncode, 0, f"{name}: runs under default")
     lines, wanted = ["wary 1", 'include "default"'], []
-    for kind, target, program, answer, judge, file, line, rule, _ in rows():
+    for kind, target, program, answer, judge, file, line, rule, script in rows():
         if judge not in (b"rule", b"floor", b"default") or target is None or not target:
             continue
         target = target if isinstance(target, bytes) else str(target).encode()
         if any(part.encode() in (rule or b"") for part in SKIPPED) or target[:1] not in b"/u0123456789[":
             continue
-        by = f" by {word(program)}" if program and program.startswith(b"/") else ""
-        verdicts = {answer.decode()}
-        lines.append(f"expect {answer.decode()} {kind.decode()} {word(target)}{by}")
-        wanted.append((verdicts, file, line, judge, lines[-1]))
+        by = [f" by {word(p)}" if p and p.startswith(b"/") else "" for p in (program, script)]
+        asked = [f"expect {answer.decode()} {kind.decode()} {word(target)}{b}" for b in by]
+        asked = list(dict.fromkeys(asked))
+        wanted.append(({answer.decode()}, file, line, judge, asked[0], len(lines) + 1, len(asked)))
+        lines.extend(asked)
     policy = TMP / f"{name}.wary"
     policy.write_text("\n".join(lines) + "\n")
     out = run(WARY, "policy", "test", "--json", str(policy))
@@ -62,18 +67,19 @@ def replay(name, argv):
         return
     results = {r["line"]: r for r in json.loads(out.stdout)}
     wrong = agreed = 0
-    for at, (verdicts, file, line, judge, text) in enumerate(wanted, 3):
-        got = results[at]
-        # Nobody can be asked here: what would ask is on record as refused.
-        asked_nobody = got["got"] == "ask" and "deny" in verdicts
+    for verdicts, file, line, judge, text, first, n in wanted:
         where = {b"rule": f"{(file or b'').decode()}:{line}", b"floor": "floor",
                  b"default": "default"}[judge]
-        if (got["got"] in verdicts or asked_nobody) and got["by"] == where:
+        answers = [results[first + i] for i in range(n)]
+        # Nobody can be asked here: what would ask is on record as refused.
+        if any((a["got"] in verdicts or (a["got"] == "ask" and "deny" in verdicts)) and a["by"] == where
+               for a in answers):
             agreed += 1
             continue
         wrong += 1
         if wrong <= 10:
-            note(f"{text}: on record {verdicts} by {where}, policy says {got['got']} by {got['by']}")
+            note(f"{text}: on record {verdicts} by {where}, policy says "
+                 + ", ".join(f"{a['got']} by {a['by']}" for a in answers))
     same(wrong, 0, f"{name}: {agreed} kinds of decisions are what the policy says, by the same rule")
     ok(agreed > 20, f"{name}: there were enough of them")
 
@@ -86,6 +92,9 @@ def main():
     (APP / "Makefile").write_text("all: m\nm: m.c\n\t$(CC) -o $@ m.c\n")
     (APP / "m.c").write_text("#include <stdio.h>\nint main(void) { return puts(\"x\") < 0; }\n")
     replay("make", ["make", "-s", "CC=" + CC.split()[-1]])
+    (HOME / ".npmrc").write_text(f"registry={REGISTRY}\naudit=false\nfund=false\nupdate-notifier=false\n")
+    (APP / "package.json").write_text('{ "name": "app", "version": "1.0.0", "private": true }\n')
+    replay("npm", ["npm", "install", "express"])
     replay("git", ["sh", "-c", "git add . && git commit -qm x && git clone -q . copy && git gc -q"])
     replay("python", ["python3", "-c", "import tempfile, sqlite3, json, subprocess, os\n"
                       "subprocess.run(['ls', '-l', '/'], stdout=subprocess.DEVNULL)\n"

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import sys
 
-from wary_test import DB, SRC, audit, same
+from wary_test import DB, SRC, audit, note, same
 
 def load_example():
     spec = importlib.util.spec_from_file_location("package_hash", SRC / "examples/package-hash.py")
@@ -37,6 +37,9 @@ def packages(check=True):
     done = audit("packages", "--json", *(["--check"] if check else []), session())
     found = [json.loads(line) for line in done.stdout.splitlines()]
     if check:
+        for p in found:
+            if p["now"] not in ("same", "unknown"):
+                note(p)
         same((done.returncode, {p["now"] for p in found} - {"same", "unknown"}),
              (0 if all(p["now"] == "same" for p in found) else 1, set()), "nothing has changed since")
         for p in found:
