@@ -194,6 +194,7 @@ libwary_a_SOURCES = \
 	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/export_cef.c \
+	src/cmd/export_cyclonedx.c \
 	src/cmd/export_ecs.c \
 	src/cmd/export_formats.c \
 	src/cmd/export_json.c \

@@ -511,6 +511,7 @@ dist_extra = \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
+	tests/e2e/audit_cyclonedx.py \
 	tests/e2e/audit_export.py \
 	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \

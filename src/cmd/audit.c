@@ -35,7 +35,7 @@ static const struct audit_command commands[] = {
 	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",
          audit_report},
 	{"export", "[--db FILE] [--session ID] --format FORMAT [-o FILE] [EXPRESSION]",
-         "rows for other programs, as jsonl, csv, ocsf, ecs, cef or otlp", audit_export},
+         "rows for other programs, as jsonl, csv, ocsf, ecs, cef, otlp, cyclonedx", audit_export},
 	{"follow",
          "[--db FILE] --to syslog|journald|otlp-http|command [--at PLACE] [--session ID] "
          "[--since TIME] [--where EXPRESSION] [--state FILE] [--once] [-- COMMAND…]",
