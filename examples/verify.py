@@ -113,6 +113,8 @@ class Verifier:
         self.signers = {}
         self.rows = 0
         self.sessions = {}
+        self.gaps = {}
+        self.removed = {}  # signer of a session that was removed: its uuid
 
     def all(self, sql, *args):
         return self.db.execute(sql, args).fetchall()
@@ -122,6 +124,45 @@ class Verifier:
         check(row is not None, f"missing: {sql.split(' WHERE')[0]} {args}")
         return row
 
+    def tombstones(self):
+        """What was removed: by the first checkpoint of each gap, how many, and what is on both sides."""
+        for session, uuid, data in self.all("SELECT session, uuid, bridges FROM tombstone"):
+            while data:
+                first, count, signer, prev, *ranges = struct.unpack_from("<3Q32s10Q", data)
+                data = data[136 + 32 * count:]
+                self.gaps[first] = [session, count, prev, ranges]
+                self.removed[signer] = uuid
+
+    def buried(self):
+        """Tombstones are signed by a machine's key, and say what was removed."""
+        for number, row in enumerate(self.all("SELECT id, session, name, uuid, at_us, reason, checkpoints, events,"
+                                              " bridges, signer, signature FROM tombstone ORDER BY id"), 1):
+            ident, session, name, uuid, at, reason, checkpoints, events, bridges, signer, signature = row
+            check(ident == number, f"tombstone {number} is missing")
+            public, role = self.signers[signer]
+            message = (b"wary tombstone 1\0" + u64(ident, session) + uuid + text(name) + u64(at) + text(reason)
+                       + u64(checkpoints, events) + text(bridges) + u64(signer) + public)
+            check(role == "machine" and signed(public, message, signature), f"tombstone {ident} is false")
+            check(not self.all("SELECT 1 FROM session WHERE id = ?", session), f"session {name} is here")
+            data, sums = bridges, [0, 0]
+            while data:
+                first, count, _, _, *ranges = struct.unpack_from("<3Q32s10Q", data)
+                self.gaps[first].append(data[136 + 32 * (count - 1):136 + 32 * count])
+                sums = [sums[0] + count, sums[1] + ranges[9]]
+                data = data[136 + 32 * count:]
+            check(sums == [checkpoints, events], f"tombstone {ident} does not say what was removed")
+
+    def cross(self, number, before, following):
+        """Over the gap that begins with a checkpoint. Returns the number after it, and the hash before that."""
+        _, count, prev, ranges, last = self.gaps.pop(number)
+        check(prev == before, f"checkpoint {number}, which was removed, did not follow the one before it")
+        for table, first, size in zip(("string", "actor", "act", "detail", "event"), ranges[::2], ranges[1::2]):
+            check(first == following.get(table, 1), f"rows of {table} before {first} are missing")
+            following[table] = first + size
+            extra = self.one(f"SELECT count(*) FROM {table} WHERE id >= ? AND id < ?", first, first + size)[0]
+            check(extra == 0, f"{extra} rows of {table} were put back")
+        return number + count, last
+
     def keys(self):
         """Every signer is certified by one before it, the first by itself."""
         roles = {"machine": 1, "session": 2, "recovery": 3}
@@ -129,7 +170,9 @@ class Verifier:
         for ident, role, public, by, certificate, at in self.all(
                 "SELECT id, role, public, certified_by, certificate, at_us FROM signer ORDER BY id"):
             uuid = uuids.get(ident, bytes(16)) if role == "session" else bytes(16)
-            if role == "recovery":
+            if ident in self.removed and role != "machine":
+                uuid = self.removed[ident]
+            elif role == "recovery":
                 uuid = self.one("SELECT s.uuid FROM checkpoint c JOIN session s ON s.id = c.session "
                                 "WHERE c.signer = ? LIMIT 1", ident)[0]
             message = (b"wary certificate 1\0" + bytes([roles[role]]) + public + uuid + u64(at))
@@ -220,18 +263,25 @@ class Verifier:
         return H(message)
 
     def run(self):
+        self.tombstones()
         self.keys()
+        self.buried()
         self.db.row_factory = sqlite3.Row
         points = self.all("SELECT * FROM checkpoint ORDER BY id")
         self.db.row_factory = None
         before, following = bytes(32), {}
-        for number, c in enumerate(points, 1):
+        number = 0
+        for c in points:
+            number += 1
+            while c["id"] != number and number in self.gaps:
+                number, before = self.cross(number, before, following)
             check(c["id"] == number, f"checkpoint {number} is missing")
             for table in ("string", "actor", "act", "detail", "event"):
                 expected = following.get(table, 1)
                 check(c["first_" + table] == expected, f"rows of {table} before {expected} are missing")
                 following[table] = expected + c[table + "s"]
             before = self.checkpoint(c, before)
+        check(not self.gaps, "a tombstone is of checkpoints that are here, or after the end")
         for table, end in following.items():
             extra = self.one(f"SELECT count(*) FROM {table} WHERE id >= ? OR id < 1", end)[0]
             check(extra == 0, f"{extra} rows of {table} belong to no checkpoint")

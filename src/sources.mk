@@ -1,6 +1,7 @@
 # Written by tests/lint/sources.py --write.
 libwarypure_a_SOURCES = \
 	src/audit/anchor.c \
+	src/audit/bridge.c \
 	src/audit/chain.c \
 	src/audit/decode.c \
 	src/audit/expr.c \
@@ -138,23 +139,27 @@ libwary_a_SOURCES = \
 	src/audit/columns.c \
 	src/audit/folder.c \
 	src/audit/head.c \
+	src/audit/hold.c \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
 	src/audit/lookup.c \
 	src/audit/prove.c \
+	src/audit/prune.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
 	src/audit/schema.c \
 	src/audit/session.c \
+	src/audit/space.c \
 	src/audit/store.c \
 	src/audit/turn.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
 	src/audit/verify_rows.c \
 	src/audit/verify_side.c \
+	src/audit/verify_tomb.c \
 	src/audit/writer.c \
 	src/base/log.c \
 	src/cmd/approve.c \
@@ -166,10 +171,13 @@ libwary_a_SOURCES = \
 	src/cmd/audit_event.c \
 	src/cmd/audit_export.c \
 	src/cmd/audit_follow.c \
+	src/cmd/audit_hold.c \
 	src/cmd/audit_log.c \
+	src/cmd/audit_own.c \
 	src/cmd/audit_package.c \
 	src/cmd/audit_proof.c \
 	src/cmd/audit_prove.c \
+	src/cmd/audit_prune.c \
 	src/cmd/audit_query.c \
 	src/cmd/audit_report.c \
 	src/cmd/audit_sessions.c \
@@ -186,6 +194,7 @@ libwary_a_SOURCES = \
 	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/export_cef.c \
+	src/cmd/export_cyclonedx.c \
 	src/cmd/export_ecs.c \
 	src/cmd/export_formats.c \
 	src/cmd/export_json.c \
@@ -310,6 +319,7 @@ wary_headers = \
 	src/audit/batch.h \
 	src/audit/batch_inside.h \
 	src/audit/bind.h \
+	src/audit/bridge.h \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
@@ -317,12 +327,14 @@ wary_headers = \
 	src/audit/expr.h \
 	src/audit/folder.h \
 	src/audit/head.h \
+	src/audit/hold.h \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
 	src/audit/merkle.h \
 	src/audit/proof.h \
 	src/audit/prove.h \
+	src/audit/prune.h \
 	src/audit/ratchet.h \
 	src/audit/read.h \
 	src/audit/record.h \
@@ -334,6 +346,7 @@ wary_headers = \
 	src/audit/rows.h \
 	src/audit/schema.h \
 	src/audit/schema_events.h \
+	src/audit/space.h \
 	src/audit/store.h \
 	src/audit/store_sql.h \
 	src/audit/turn.h \
@@ -359,6 +372,7 @@ wary_headers = \
 	src/cmd/audit.h \
 	src/cmd/audit_args.h \
 	src/cmd/audit_event.h \
+	src/cmd/audit_own.h \
 	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
 	src/cmd/audit_words.h \

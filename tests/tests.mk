@@ -262,6 +262,7 @@ tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
 tests_fault_policy_memory_LDFLAGS = $(fault_ldflags)
 fuzz_programs = \
+	tests/fuzz/bridge \
 	tests/fuzz/cmsg \
 	tests/fuzz/config \
 	tests/fuzz/dns \
@@ -277,6 +278,10 @@ fuzz_programs = \
 	tests/fuzz/sockaddr \
 	tests/fuzz/symbol \
 	tests/fuzz/text
+tests_fuzz_bridge_SOURCES = tests/fuzz/bridge.c tests/fuzz/drive.c
+tests_fuzz_bridge_LDADD = $(fuzz_libs)
+tests_fuzz_bridge_CFLAGS = $(fuzz_cflags)
+tests_fuzz_bridge_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_cmsg_SOURCES = tests/fuzz/cmsg.c tests/fuzz/drive.c
 tests_fuzz_cmsg_LDADD = $(fuzz_libs)
 tests_fuzz_cmsg_CFLAGS = $(fuzz_cflags)
@@ -506,6 +511,7 @@ dist_extra = \
 	tests/e2e/attack_postinstall.sh \
 	tests/e2e/attack_self.py \
 	tests/e2e/attack_starve.py \
+	tests/e2e/audit_cyclonedx.py \
 	tests/e2e/audit_export.py \
 	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
@@ -549,9 +555,12 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_prune.py \
 	tests/fault/audit_stores.py \
 	tests/fault/audit_tamper.py \
 	tests/fuzz/corpora \
+	tests/fuzz/corpus/bridge/one \
+	tests/fuzz/corpus/bridge/three \
 	tests/fuzz/corpus/cmsg/rights \
 	tests/fuzz/corpus/cmsg/route \
 	tests/fuzz/corpus/cmsg/short \

@@ -13,6 +13,7 @@ static const char *const texts[] = {
 	[SQL_CHECKPOINT] = "INSERT INTO checkpoint VALUES"
 			   " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_SIGNER] = "INSERT INTO signer VALUES (NULL,?,?,?,?,?)",
+	[SQL_TOMBSTONE] = "INSERT INTO tombstone VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_SESSION] = "INSERT INTO session VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_SESSION_SOURCE] = "INSERT INTO session_source VALUES (?,?,?,?,?,?)",
 	[SQL_SOURCE] = "INSERT INTO source SELECT ?1, ?2, ?3"
@@ -206,6 +207,27 @@ int store_put_signer(struct store *s, struct rows_signer *row)
 	if (!err)
 		row->id = (uint64_t)sqlite3_last_insert_rowid(s->db);
 	return err;
+}
+
+int store_put_tombstone(struct store *s, const struct rows_tombstone *row)
+{
+	struct binding b;
+	int err = bind_start(s, SQL_TOMBSTONE, &b);
+
+	if (err)
+		return err;
+	bind_id(&b, row->id);
+	bind_id(&b, row->session);
+	bind_text(&b, &row->name);
+	bind_blob(&b, row->uuid, sizeof row->uuid);
+	bind_id(&b, row->at_us);
+	bind_text(&b, &row->reason);
+	bind_id(&b, row->checkpoints);
+	bind_id(&b, row->events);
+	bind_blob(&b, row->bridges.bytes, row->bridges.len_bytes);
+	bind_id(&b, row->signer);
+	bind_blob(&b, row->signature, sizeof row->signature);
+	return bind_finish(&b);
 }
 
 static int put_source(struct store *s, const struct rows_opening *row, uint32_t i,

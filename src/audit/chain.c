@@ -5,6 +5,7 @@
 
 #define CHECKPOINT_TAG "wary checkpoint 1"
 #define CERTIFICATE_TAG "wary certificate 1"
+#define TOMBSTONE_TAG "wary tombstone 1"
 
 static const char *const role_names[] = {
 	[SIGNER_MACHINE] = "machine",
@@ -337,4 +338,43 @@ int chain_certificate_verify(const struct rows_signer *s, const uint8_t *uuid,
 
 	certificate_message(&b, s, uuid);
 	return verify(&b, by_public, s->certificate);
+}
+
+static void put_text(struct buf *out, const struct rows_text *t)
+{
+	invariant(t->len_bytes <= UINT32_MAX);
+	buf_u32(out, (uint32_t)t->len_bytes);
+	buf_add(out, t->bytes, t->len_bytes);
+}
+
+static void tombstone_message(struct buf *out, const struct rows_tombstone *t)
+{
+	buf_add(out, TOMBSTONE_TAG, sizeof TOMBSTONE_TAG);
+	buf_u64(out, t->id);
+	buf_u64(out, t->session);
+	buf_add(out, t->uuid, sizeof t->uuid);
+	put_text(out, &t->name);
+	buf_u64(out, t->at_us);
+	put_text(out, &t->reason);
+	buf_u64(out, t->checkpoints);
+	buf_u64(out, t->events);
+	put_text(out, &t->bridges);
+	buf_u64(out, t->signer);
+	buf_add(out, t->public_key, sizeof t->public_key);
+}
+
+int chain_tombstone_sign(struct rows_tombstone *t, const uint8_t *secret)
+{
+	auto_buf b = {.max_bytes = CHAIN_TOMBSTONE_MAX_BYTES};
+
+	tombstone_message(&b, t);
+	return sign(&b, secret, t->signature);
+}
+
+int chain_tombstone_verify(const struct rows_tombstone *t)
+{
+	auto_buf b = {.max_bytes = CHAIN_TOMBSTONE_MAX_BYTES};
+
+	tombstone_message(&b, t);
+	return verify(&b, t->public_key, t->signature);
 }

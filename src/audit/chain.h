@@ -42,6 +42,16 @@ must_check int chain_checkpoint_sign(struct rows_checkpoint *c, const uint8_t *s
 /** chain_checkpoint_verify: 0, -ERR_NOMEM or -ERR_CRYPTO. */
 must_check int chain_checkpoint_verify(const struct rows_checkpoint *c);
 
+/* Of a session of many millions of batches. */
+#define CHAIN_TOMBSTONE_MAX_BYTES ((size_t)512 << 20)
+
+/** chain_tombstone_sign: sets t->signature.
+ * @secret: the machine's (64 bytes), whose public half is t->public_key.
+ * Returns 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_tombstone_sign(struct rows_tombstone *t, const uint8_t *secret);
+/** chain_tombstone_verify: 0, -ERR_NOMEM or -ERR_CRYPTO. */
+must_check int chain_tombstone_verify(const struct rows_tombstone *t);
+
 /** chain_certificate_sign: sets s->certificate by @by_secret (64 bytes).
  * @uuid: of the session, or NULL for a machine's key.
  * Returns 0, -ERR_NOMEM or -ERR_CRYPTO. */

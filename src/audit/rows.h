@@ -114,6 +114,19 @@ struct rows_checkpoint {
 	uint8_t signature[ROWS_SIGNATURE_BYTES];
 };
 
+/* What is left of a session that was removed. */
+struct rows_tombstone {
+	uint64_t id, session;
+	uint8_t uuid[ROWS_UUID_BYTES];
+	struct rows_text name, reason;
+	uint64_t at_us; /* wall time */
+	uint64_t checkpoints, events;
+	struct rows_text bridges; /* audit/bridge.h */
+	uint64_t signer;          /* a machine's */
+	uint8_t public_key[ROWS_KEY_BYTES];
+	uint8_t signature[ROWS_SIGNATURE_BYTES];
+};
+
 enum signer_role { SIGNER_MACHINE = 1, SIGNER_SESSION, SIGNER_RECOVERY };
 
 /** signer_role_name: "machine", "session", "recovery"; NULL for no role. */

@@ -96,7 +96,8 @@ static int pragma_number(struct store *s, const char *sql, int64_t *out)
 static int create(struct store *s)
 {
 	int64_t there = 0;
-	int err = exec(s, "PRAGMA journal_mode = WAL");
+	/* Before all else: so that retention can give room back bit by bit. */
+	int err = exec(s, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
 
 	if (!err)
 		err = exec(s, "BEGIN IMMEDIATE");

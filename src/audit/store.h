@@ -72,6 +72,7 @@ must_check int store_put_detail(struct store *s, const struct rows_detail *row, 
 must_check int store_put_event(struct store *s, const struct rows_event *row, int64_t mark);
 must_check int store_put_closing(struct store *s, const struct rows_closing *row, int64_t mark);
 must_check int store_put_checkpoint(struct store *s, const struct rows_checkpoint *row);
+must_check int store_put_tombstone(struct store *s, const struct rows_tombstone *row);
 /** store_put_signer: sets row->id. */
 must_check int store_put_signer(struct store *s, struct rows_signer *row);
 /** store_put_session: the row and its sources.

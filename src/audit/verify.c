@@ -98,8 +98,10 @@ void verify_leaf(struct verify *v, struct merkle *tree, const struct chain_hash 
 /* The places of @c in the store's sequence. */
 static void check_place(struct verify *v, const struct rows_checkpoint *c)
 {
-	uint64_t expected = v->last_checkpoint + 1;
+	uint64_t expected;
 
+	verify_tombs_cross(v, c->id);
+	expected = v->last_checkpoint + 1;
 	if (c->id > expected + 1)
 		verify_wrong(v, "checkpoints %llu to %llu were removed",
 		             (unsigned long long)expected, (unsigned long long)c->id - 1);
@@ -289,15 +291,20 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	err = store_open(o->db, STORE_READ, &v.store, why);
 	if (err)
 		return err;
+	/* Before that moment: what this machine saw until then is there. */
+	if (!o->session)
+		verify_anchors_begin(&v);
 	/* All of it as it is at one moment, whoever writes meanwhile. */
-	if (sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+	if (!v.err && sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		v.err = -ERR_SYS;
 	if (!v.err)
 		verify_load(&v);
 	if (!v.err && !o->session)
-		verify_anchors_begin(&v);
+		verify_tombs_load(&v);
 	if (!v.err)
 		walk(&v);
+	if (!v.err && !o->session)
+		verify_tombs_end(&v);
 	if (!v.err && !o->session)
 		verify_rest(&v);
 	if (!v.err && !o->session)
@@ -307,6 +314,7 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	if (v.err && asprintf(why, "the record cannot be read: %s", store_why(v.store)) < 0)
 		*why = NULL;
 	store_close(v.store);
+	verify_tombs_free(&v);
 	free(v.signers);
 	free(v.sessions);
 	free(v.anchors);

@@ -33,6 +33,7 @@ struct verify_result {
 	uint64_t rows; /* events, as people count them */
 	uint64_t checkpoints;
 	uint64_t sessions;
+	uint64_t removed; /* sessions of which there are tombstones */
 	uint64_t last_checkpoint;
 	uint64_t wrong;       /* how many findings there were */
 	uint64_t vouched_row; /* the last event before the first finding */

@@ -22,11 +22,36 @@ static bool before_boot(uint64_t wall_us)
 	return wall_us < (clock_wall_ns() - clock_ns(CLOCK_BOOTTIME)) / 1000;
 }
 
+/* Whether a session that had no end at the moment that is verified has one by now, or
+ * has even been removed: its journal went with it. */
+static bool ended_since(const struct verify *v, const struct verify_session *s)
+{
+	struct store *now = NULL;
+	struct store_session session;
+	auto_free char *why = NULL;
+	sqlite3_stmt *stmt = NULL;
+	bool there = false;
+	bool ended = false;
+
+	if (store_open(v->options->db, STORE_READ, &now, &why) != 0)
+		return false;
+	if (store_session_find(now, s->uuid, &session, &there) == 0 && there)
+		ended = session.closed;
+	else if (sqlite3_prepare_v2(store_db(now), "SELECT 1 FROM tombstone WHERE uuid = ?", -1,
+	                            &stmt, NULL) == SQLITE_OK &&
+	         sqlite3_bind_blob(stmt, 1, s->uuid, sizeof s->uuid, SQLITE_STATIC) == SQLITE_OK)
+		ended = sqlite3_step(stmt) == SQLITE_ROW;
+	sqlite3_finalize(stmt);
+	store_close(now);
+	return ended;
+}
+
 static enum end end_of(struct verify *v, const struct verify_session *s)
 {
 	auto_buf path = BUF_INIT;
 	auto_fd folder = -1;
 	auto_fd fd = -1;
+	bool missing;
 
 	folder_journals(&path, v->options->db);
 	folder = open(buf_text(&path) ? path.data : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -35,7 +60,10 @@ static enum end end_of(struct verify *v, const struct verify_session *s)
 	buf_reset(&path);
 	text_hex(&path, s->uuid, sizeof s->uuid);
 	fd = openat(folder, buf_text(&path) ? path.data : "", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
+	missing = fd < 0 && errno == ENOENT;
+	if (missing && ended_since(v, s))
+		return END_RUNS;
+	if (missing)
 		return before_boot(s->opened_us) ? END_BEFORE_BOOT : END_LOST;
 	if (fd < 0)
 		return END_DIED;

@@ -72,6 +72,7 @@ struct verify {
 	               not taken for inserted */
 	uint64_t good_row;      /* last event of the last batch that was right */
 	struct verify_tap *tap; /* or NULL */
+	struct verify_tombs *tombs;
 };
 
 /** verify_wrong: a finding. */
@@ -119,6 +120,13 @@ bool verify_closing(struct verify *v, const struct verify_session *s, struct cha
                     bool *mark_fits);
 /* After the walk: what belongs to nothing, policy texts, the schema. */
 void verify_rest(struct verify *v);
+
+/* Sessions that were removed: before the walk, before each checkpoint, at its end. */
+void verify_tombs_load(struct verify *v);
+/** verify_tombs_cross: over the gaps between the last checkpoint and this. */
+void verify_tombs_cross(struct verify *v, uint64_t checkpoint);
+void verify_tombs_end(struct verify *v);
+void verify_tombs_free(struct verify *v);
 
 void verify_anchors_begin(struct verify *v);
 /** verify_anchors_at: a checkpoint is met in the walk. */

@@ -35,7 +35,7 @@ static const struct audit_command commands[] = {
 	{"report", "[--db FILE] SESSION -o FILE.html", "a session as one page for a browser",
          audit_report},
 	{"export", "[--db FILE] [--session ID] --format FORMAT [-o FILE] [EXPRESSION]",
-         "rows for other programs, as jsonl, csv, ocsf, ecs, cef or otlp", audit_export},
+         "rows for other programs, as jsonl, csv, ocsf, ecs, cef, otlp, cyclonedx", audit_export},
 	{"follow",
          "[--db FILE] --to syslog|journald|otlp-http|command [--at PLACE] [--session ID] "
          "[--since TIME] [--where EXPRESSION] [--state FILE] [--once] [-- COMMAND…]",
@@ -44,6 +44,10 @@ static const struct audit_command commands[] = {
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
 	{"prove", "[--db FILE] [-o FILE] ROW",
          "a small file that shows one row to be on record, without the record", audit_prove},
+	{"prune", "[--db FILE] [--dry-run] --keep SPAN | --max-size SIZE",
+         "removes the oldest sessions, and leaves a signed tombstone of each", audit_prune},
+	{"hold", "[--db FILE] [--release] [SESSION]",
+         "prune leaves a session; those that it leaves", audit_hold},
 	{"verify", "[--db FILE] [--key FILE] [--anchor FILE] | --proof FILE [--key FILE]",
          "whether the record, or a proof of one row, is as it was written", audit_verify},
 };

@@ -39,14 +39,24 @@ struct writing {
 	struct export_origin origin;
 	struct buf text;
 	char session[sizeof((struct export_origin *)0)->session]; /* of the group */
-	unsigned group_rows;
+	bool begun;
+	unsigned group_rows; /* of the group that is begun */
 };
+
+static void begin_group(struct writing *w, const struct export_row *x)
+{
+	if (w->format->begin)
+		w->format->begin(&w->text, x);
+	memcpy(w->session, w->origin.session, sizeof w->session);
+	w->group_rows = 0;
+	w->begun = true;
+}
 
 static void end_group(struct writing *w)
 {
-	if (w->group_rows && w->format->end)
+	if (w->begun && w->format->end)
 		w->format->end(&w->text);
-	w->group_rows = 0;
+	w->begun = false;
 }
 
 static int add_row(struct writing *w, struct store *s, const struct read_event *e)
@@ -58,26 +68,47 @@ static int add_row(struct writing *w, struct store *s, const struct read_event *
 		return err;
 	if (w->group_rows == w->format->group_rows || strcmp(w->session, w->origin.session) != 0)
 		end_group(w);
-	if (!w->group_rows && w->format->begin)
-		w->format->begin(&w->text, &x);
-	memcpy(w->session, w->origin.session, sizeof w->session);
+	if (!w->begun)
+		begin_group(w, &x);
 	w->format->row(&w->text, &x, w->group_rows > 0);
-	w->group_rows += w->format->group_rows > 0;
+	w->group_rows++;
 	return 0;
+}
+
+/* What stands before the rows; sets which they are, where the format says it. */
+static int begin(struct writing *w, struct store *s, struct read_filter *f, struct buf *where)
+{
+	struct export_row session = {.origin = &w->origin};
+	int err;
+
+	if (w->format->head)
+		w->format->head(&w->text);
+	if (!w->format->condition)
+		return 0;
+	err = export_origin_find(&w->origin, s, f->session);
+	if (err)
+		return err;
+	w->format->condition(where, &session);
+	f->where = buf_text(where);
+	begin_group(w, &session);
+	return f->where ? 0 : -ERR_NOMEM;
 }
 
 static int write_rows(struct store *s, const struct export *x, FILE *out)
 {
 	struct writing w = {.format = x->format};
+	struct read_filter filter = x->filter;
+	auto_buf where = BUF_INIT;
 	struct reader *r = NULL;
 	struct read_event e;
 	bool there = true;
 	bool good = true;
-	int err = read_open(s, &x->filter, &r);
+	int err;
 
 	invariant(x->format != NULL);
-	if (!err && x->format->head)
-		x->format->head(&w.text);
+	err = begin(&w, s, &filter, &where);
+	if (!err)
+		err = read_open(s, &filter, &r);
 	while (!err && good && there) {
 		err = read_next(r, &e, &there);
 		if (!err && there)
@@ -170,6 +201,13 @@ static int take_options(int argc, char **argv, struct export *x, bool *help)
 		return status;
 	if (!x->format)
 		return audit_usage("export");
+	if (x->format->condition && (!x->session || optind < argc)) {
+		log_error(
+			"audit export --format %s: of one session, all of it: --session ID, and no "
+			"expression",
+			x->format->name);
+		return AUDIT_USAGE;
+	}
 	return audit_query_take(&x->query, argc - optind, argv + optind, "export", &x->filter);
 }
 

@@ -127,6 +127,11 @@ static int print_result(const struct verify_result *r)
 		print_number(&line, r->checkpoints, "checkpoint");
 		buf_str(&line, ", ");
 		print_number(&line, r->sessions, "session");
+		if (r->removed) {
+			buf_str(&line, " (");
+			text_thousands(&line, r->removed);
+			buf_str(&line, " more removed)");
+		}
 		buf_str(&line, ": intact");
 		print_key(&line, r);
 	}

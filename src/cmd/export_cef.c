@@ -46,15 +46,6 @@ static void put_long(struct buf *out, const struct export_row *x, size_t at)
 	buf_fmt(out, "%llu", (unsigned long long)n);
 }
 
-static void put_base(struct buf *out, const struct export_row *x, size_t at)
-{
-	struct rows_text t;
-
-	memcpy(&t, (const char *)x->e + at, sizeof t);
-	t = export_row_base(&t);
-	export_row_text(out, x, &t);
-}
-
 static void put_origin(struct buf *out, const struct export_row *x, size_t at)
 {
 	struct rows_text t;
@@ -149,16 +140,29 @@ static void put_port(struct buf *out, const struct export_row *x, size_t class)
 		buf_fmt(out, "%d", x->place.port);
 }
 
+/* The path that a row is about: of a package where it lies. */
+static struct rows_text path_of(const struct export_row *x)
+{
+	struct rows_text t = x->kind == AUDIT_PACKAGE ? x->e->cwd : x->e->object;
+
+	return t.len_bytes && *t.bytes == '/' ? t : (struct rows_text){0};
+}
+
 static void put_file(struct buf *out, const struct export_row *x, size_t at)
 {
-	if (x->e->object.len_bytes && x->e->object.bytes[0] == '/')
-		put_text(out, x, at);
+	struct rows_text t = path_of(x);
+
+	(void)at;
+	export_row_text(out, x, &t);
 }
 
 static void put_file_name(struct buf *out, const struct export_row *x, size_t at)
 {
-	if (x->e->object.len_bytes && x->e->object.bytes[0] == '/')
-		put_base(out, x, at);
+	struct rows_text path = path_of(x);
+	struct rows_text t = export_row_base(&path);
+
+	(void)at;
+	export_row_text(out, x, &t);
 }
 
 #define EVENT(member) offsetof(struct read_event, member)
@@ -175,8 +179,8 @@ static const struct field fields[] = {
 	{"sproc", NULL, TEXT_MAX_BYTES, put_text, EVENT(program)},
 	{"spid", NULL, SHORT_MAX_BYTES, put_number, EVENT(pid)},
 	{"suid", NULL, TEXT_MAX_BYTES, put_user_id, 0},
-	{"fname", NULL, TEXT_MAX_BYTES, put_file_name, EVENT(object)},
-	{"filePath", NULL, TEXT_MAX_BYTES, put_file, EVENT(object)},
+	{"fname", NULL, TEXT_MAX_BYTES, put_file_name, 0},
+	{"filePath", NULL, TEXT_MAX_BYTES, put_file, 0},
 	{"fileHash", NULL, HASH_MAX_BYTES, put_text, EVENT(sha256)},
 	{"dst", NULL, SHORT_MAX_BYTES, put_ipv4, CLASS_CONNECT},
 	{"c6a3", "Destination IPv6 Address", SHORT_MAX_BYTES, put_ipv6, CLASS_CONNECT},

@@ -94,8 +94,8 @@ static const struct export_field common[] = {
 	EXPORT_EVENT("process.parent.pid", export_number_of, ppid),
 	EXPORT_EVENT("process.executable", export_text, program),
 	EXPORT_EVENT("process.name", export_base, program),
-	EXPORT_EVENT("process.command_line", export_text, argv),
-	EXPORT_EVENT("process.working_directory", export_text, cwd),
+	EXPORT_EVENT("process.command_line", export_run_text, argv),
+	EXPORT_EVENT("process.working_directory", export_run_text, cwd),
 	{"process.exit_code", export_status, 0},
 	{"rule.name", export_rule, 0},
 	EXPORT_EVENT("rule.description", export_text, rule_text),
@@ -145,6 +145,8 @@ static const struct export_field package_fields[] = {
 	{"package.type", export_manager, 0},
 	EXPORT_EVENT("package.version", export_text, object2),
 	EXPORT_EVENT("package.checksum", export_text, sha256),
+	EXPORT_EVENT("package.path", export_package_text, cwd),
+	EXPORT_EVENT("wary.argv", export_package_text, argv),
 	{NULL, NULL, 0}};
 
 static const struct export_field no_fields[] = {{NULL, NULL, 0}};
@@ -175,6 +177,7 @@ static const struct category {
 	{AUDIT_DECISION, ANY, ANY, {"api", NULL}, "info", no_fields},
 	{AUDIT_PROCESS, ANY, EXPORT_ENDED, {"process", NULL}, "end", process_fields},
 	{AUDIT_PROCESS, ANY, ANY, {"process", NULL}, "start", process_fields},
+	{AUDIT_PACKAGE, ANY, EXPORT_ENDED, {"package", NULL}, "deletion", package_fields},
 	{AUDIT_PACKAGE, ANY, ANY, {"package", NULL}, "installation", package_fields},
 	{AUDIT_SESSION, ANY, ANY, {"session", NULL}, "info", no_fields},
 	{ANY, ANY, ANY, {"api", NULL}, "info", no_fields},

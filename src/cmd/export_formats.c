@@ -2,6 +2,7 @@
 
 #include "cmd/audit_event.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define OTLP_GROUP_ROWS 256
@@ -30,6 +31,12 @@ static const struct export_format formats[] = {
          .row = export_otlp,
          .end = export_otlp_close,
          .group_rows = OTLP_GROUP_ROWS},
+	{.name = "cyclonedx",
+         .condition = export_cyclonedx_condition,
+         .begin = export_cyclonedx_begin,
+         .row = export_cyclonedx,
+         .end = export_cyclonedx_end,
+         .group_rows = UINT_MAX},
 };
 #define FORMATS (sizeof formats / sizeof formats[0])
 

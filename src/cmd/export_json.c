@@ -48,6 +48,16 @@ json_t *export_text(const struct export_row *x, size_t at)
 	return json_of_text(x, &t);
 }
 
+json_t *export_run_text(const struct export_row *x, size_t at)
+{
+	return x->kind == AUDIT_PACKAGE ? NULL : export_text(x, at);
+}
+
+json_t *export_package_text(const struct export_row *x, size_t at)
+{
+	return x->kind == AUDIT_PACKAGE ? export_text(x, at) : NULL;
+}
+
 json_t *export_number_of(const struct export_row *x, size_t at)
 {
 	uint32_t n = u32_at(x, at);

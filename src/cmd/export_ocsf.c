@@ -274,6 +274,7 @@ static const struct class
 	{AUDIT_PROCESS, ANY, EXPORT_STARTED, 1, 1007, 1, "Launch", process_fields},
 	{AUDIT_PROCESS, ANY, EXPORT_FORKED, 1, 1007, ACTIVITY_OTHER, "Fork", process_fields},
 	{AUDIT_PROCESS, ANY, EXPORT_ENDED, 1, 1007, 2, "Terminate", process_fields},
+	{AUDIT_PACKAGE, ANY, EXPORT_ENDED, 6, 6002, 2, "Remove", app_fields},
 	{AUDIT_PACKAGE, ANY, ANY, 6, 6002, 1, "Install", app_fields},
 	{ANY, ANY, ANY, 0, 0, ACTIVITY_OTHER, NULL, no_fields},
 };

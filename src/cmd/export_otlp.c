@@ -59,9 +59,11 @@ static const struct export_field attributes[] = {
 	EXPORT_EVENT("thread.id", export_number_of, tid),
 	EXPORT_EVENT("process.executable.path", export_text, program),
 	EXPORT_EVENT("process.executable.name", export_base, program),
-	EXPORT_EVENT("process.command_line", export_text, argv),
-	EXPORT_EVENT("process.working_directory", export_text, cwd),
+	EXPORT_EVENT("process.command_line", export_run_text, argv),
+	EXPORT_EVENT("process.working_directory", export_run_text, cwd),
 	{"process.exit.code", export_status, 0},
+	EXPORT_EVENT("wary.argv", export_package_text, argv),
+	EXPORT_EVENT("wary.folder", export_package_text, cwd),
 	{"user.id", export_user_id, 0},
 	{"user.name", export_user_name, 0},
 	{NULL, NULL, 0}};

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#define REASON_REMOVED 5 /* docs/AUDIT.md, "Installed packages" */
 #define HOST_MAX_BYTES 253
 #define LABEL_MAX_BYTES 63
 
@@ -42,29 +43,37 @@ static char *copy(sqlite3_stmt *stmt, int i)
 	return text;
 }
 
-static int look_up(struct store *s, const char *session, struct export_origin *o)
+/* @name: or NULL: by its id. */
+static int look_up(struct store *s, const char *name, uint64_t id, struct export_origin *o)
 {
-	static const char sql[] = "SELECT lower(hex(uuid)), user, host, kernel, version, uid"
-				  " FROM session WHERE name = ?1";
+	static const char sql[] = "SELECT name, lower(hex(uuid)), user, host, kernel, version, uid"
+				  " FROM session WHERE name = ?1 OR id = ?2";
 	sqlite3_stmt *stmt = NULL;
 	int rc = sqlite3_prepare_v2(store_db(s), sql, -1, &stmt, NULL);
 
 	export_origin_free(o);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_text(stmt, 1, session, -1, SQLITE_STATIC);
+		rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+	if (rc == SQLITE_OK && !name)
+		rc = sqlite3_bind_int64(stmt, 2, (sqlite3_int64)id);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
-		snprintf(o->session, sizeof o->session, "%s", session);
-		snprintf(o->uuid, sizeof o->uuid, "%s", read_text(stmt, 0).bytes);
-		o->user = copy(stmt, 1);
-		o->host = copy(stmt, 2);
-		o->kernel = copy(stmt, 3);
-		o->version = copy(stmt, 4);
-		o->uid = (uint32_t)sqlite3_column_int64(stmt, 5);
+		snprintf(o->session, sizeof o->session, "%s", read_text(stmt, 0).bytes);
+		snprintf(o->uuid, sizeof o->uuid, "%s", read_text(stmt, 1).bytes);
+		o->user = copy(stmt, 2);
+		o->host = copy(stmt, 3);
+		o->kernel = copy(stmt, 4);
+		o->version = copy(stmt, 5);
+		o->uid = (uint32_t)sqlite3_column_int64(stmt, 6);
 	}
 	sqlite3_finalize(stmt);
 	return rc == SQLITE_DONE ? -ERR_NOTFOUND : store_code(rc);
+}
+
+int export_origin_find(struct export_origin *o, struct store *s, uint64_t session)
+{
+	return look_up(s, NULL, session, o);
 }
 
 static int find(int (*of)(const char *), const struct rows_text *word)
@@ -75,6 +84,8 @@ static int find(int (*of)(const char *), const struct rows_text *word)
 
 static enum export_process process_of(const struct read_event *e)
 {
+	if (is_word(&e->kind, "package"))
+		return e->reason == REASON_REMOVED ? EXPORT_ENDED : EXPORT_STARTED;
 	if (is_word(&e->object2, "started"))
 		return EXPORT_STARTED;
 	return is_word(&e->object2, "forked") ? EXPORT_FORKED : EXPORT_ENDED;
@@ -151,7 +162,7 @@ int export_row_make(struct export_row *out, struct store *s, struct export_origi
 	int err = 0;
 
 	if (!is_word(&e->session, origin->session))
-		err = look_up(s, e->session.bytes ? e->session.bytes : "", origin);
+		err = look_up(s, e->session.bytes ? e->session.bytes : "", 0, origin);
 	if (err)
 		return err;
 	*out = (struct export_row){

@@ -20,9 +20,13 @@ struct export_origin {
 };
 void export_origin_free(struct export_origin *o);
 
+/** export_origin_find: @session: its id in the store.
+ * Returns 0, -ERR_NOTFOUND or a store_ error. */
+must_check int export_origin_find(struct export_origin *o, struct store *s, uint64_t session);
+
 enum export_outcome { EXPORT_UNKNOWN, EXPORT_DONE, EXPORT_FAILED };
 
-/* What a row of the kind process tells. */
+/* What a row of the kind process tells; a package that was removed has ended. */
 enum export_process { EXPORT_STARTED, EXPORT_FORKED, EXPORT_ENDED };
 
 /* Where a flow leads; what is not there is empty. */

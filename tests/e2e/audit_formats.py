@@ -141,7 +141,7 @@ ECS = {"@timestamp": "date", "ecs.version": "keyword", "message": "keyword", "ev
        "file.name": "keyword", "file.hash.sha256": "keyword", "destination.address": "keyword", "destination.ip": "ip",
        "destination.domain": "keyword", "destination.port": "long", "source.address": "keyword", "source.ip": "ip",
        "source.port": "long", "dns.question.name": "keyword", "package.name": "keyword", "package.type": "keyword",
-       "package.version": "keyword", "package.checksum": "keyword"}
+       "package.version": "keyword", "package.checksum": "keyword", "package.path": "keyword"}
 ECS_TYPE = {"keyword": lambda v: typed(v, str), "long": lambda v: typed(v, int), "ip": is_ip,
             "array": lambda v: isinstance(v, list) and v and all(typed(one, str) for one in v),
             "date": lambda v: re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", v)}
@@ -403,7 +403,7 @@ def test_streams():
 def test_words():
     done = audit("export", "--format", "xml")
     same((done.returncode, done.stdout), (2, ""), "a format that there is not")
-    has(done.stderr, "jsonl, csv, ocsf, ecs, cef, otlp", "those that there are")
+    has(done.stderr, "jsonl, csv, ocsf, ecs, cef, otlp, cyclonedx", "those that there are")
     has(audit("export", "--help").stdout, "ocsf", "help names them")
 
 

@@ -1,0 +1,74 @@
+#include "cmd/audit_own.h"
+
+#include "base/log.h"
+#include "base/own.h"
+
+#include <pwd.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static struct audit *failed(struct audit *a, const char *why)
+{
+	log_error("nothing was done, since it cannot be recorded: %s", why);
+	if (a)
+		audit_abandon(a);
+	return NULL;
+}
+
+struct audit *audit_own_open(const char *db, int argc, char **argv)
+{
+	size_t n = (size_t)argc;
+	auto_free const char **words = calloc(n + 3, sizeof *words);
+	auto_free char *cwd = getcwd(NULL, 0);
+	const struct passwd *user = getpwuid(getuid());
+	struct utsname machine = {0};
+	struct audit_session info = {
+		.argv = words,
+		.argc = n + 2,
+		.cwd = cwd ? cwd : "(unreachable)",
+		.user = user ? user->pw_name : "?",
+		.host = machine.nodename,
+		.kernel = machine.release,
+		.version = PACKAGE_VERSION,
+		.uid = getuid(),
+	};
+	struct audit *a = NULL;
+	const char *why = NULL;
+	int err;
+
+	if (!words || audit_open_begin(db, &a) != 0)
+		return failed(NULL, "out of memory");
+	words[0] = "wary";
+	words[1] = "audit";
+	for (size_t i = 0; i < n; i++)
+		words[2 + i] = argv[i];
+	uname(&machine);
+	audit_set_sync(a);
+	err = audit_open_finish(a, &info, &why);
+	return err ? failed(a, why ? why : err_text(err)) : a;
+}
+
+struct audit_event audit_own_event(const char *what, const char *whom)
+{
+	return (struct audit_event){
+		.kind = AUDIT_SESSION,
+		.class = CLASS_SYSCALL,
+		.answer = ANSWER_ALLOW,
+		.by_human = true,
+		.pid = getpid(),
+		.tid = getpid(),
+		.ppid = getppid(),
+		.uid = getuid(),
+		.object = what,
+		.object2 = whom,
+	};
+}
+
+int audit_own_close(struct audit *a, int status)
+{
+	int err = audit_close(a, status << 8, "exited");
+
+	if (err)
+		log_error("the record cannot be written to its end: %s", err_text(err));
+	return err;
+}
