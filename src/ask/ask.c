@@ -378,6 +378,7 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 	sigset_t all;
 	sigset_t kept;
 	bool failed = false;
+	bool started;
 	int err;
 
 	a->guardian_pid = config->guardian_pid;
@@ -396,9 +397,13 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 	/* Signals of wary are for other threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	a->started = pthread_create(&a->thread, NULL, run, a) == 0;
+	started = pthread_create(&a->thread, NULL, run, a) == 0;
 	pthread_sigmask(SIG_SETMASK, &kept, NULL);
-	return a->started ? 0 : -ERR_SYS;
+	/* Workers may have come first. */
+	pthread_mutex_lock(&a->lock);
+	a->started = started;
+	pthread_mutex_unlock(&a->lock);
+	return started ? 0 : -ERR_SYS;
 }
 
 /* ---- a question ------------------------------------------------------------------ */
