@@ -252,6 +252,7 @@ int install_note(struct request *r, const struct execution *x)
 			.answer = ANSWER_ALLOW,
 			.pid = r->caller.tgid,
 			.tid = r->call->tid,
+			.uid = r->worker->fsuid_now,
 			.program = x->identity.path,
 			.syscall = r->call->row->name,
 			.object2 = p->version,
