@@ -186,7 +186,7 @@ static int read_uses(sqlite3 *db, const char *session, struct uses *u)
 		"  CAST(rule_text AS TEXT) AS rule_text, syscall, flags"
 		"  FROM decisions WHERE session = ?1 AND judge <> 'floor'"
 		"  UNION ALL SELECT 'install', CAST(object AS TEXT), NULL, NULL, NULL, NULL, 0"
-		"  FROM packages WHERE session = ?1)"
+		"  FROM packages WHERE session = ?1 AND coalesce(reason, 0) < 2)" /* asked for */
 		" GROUP BY 1, 2, 3, 4, 5, 6, 7";
 	__attribute__((cleanup(drop_row))) sqlite3_stmt *row = NULL;
 	int err = 0;

@@ -5,6 +5,7 @@
 #include "tests/unit/tap.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,10 +86,19 @@ static void test_batch(const char *db)
 	free(why);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
 int main(void)
 {
-	char folder[] = "wary-turn-XXXXXX";
+	char folder[] = "/tmp/wary-turn-XXXXXX";
 	char path[64];
+	int status;
 
 	if (!mkdtemp(folder))
 		return 1;
@@ -96,5 +106,6 @@ int main(void)
 	test_turns(path);
 	snprintf(path, sizeof path, "%s/b.db", folder);
 	test_batch(path);
-	return tap_done();
+	status = tap_done();
+	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? status : 1;
 }
