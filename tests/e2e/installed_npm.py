@@ -89,7 +89,9 @@ def test_npm():
     same((deep.get("claimed-version"), deep.get("claimed-integrity")),
          ("1.0.0", registry.names["@corp/deep"]["versions"]["1.0.0"]["dist"]["integrity"]), "as what")
     same((deep.get("manager"), deep.get("folder")), ("npm", str(NODE / "@corp/deep")), "by whom and where")
-    ok(deep.get("registry"), "where it was to come from by wary's reading")
+    if not ok(deep.get("registry"), "where it was to come from by wary's reading"):
+        note(found)
+        note(audit("query", "kind = package").stdout)
     old = found.get("top", {}).get("sha256")
     screen = audit("show", session()).stdout
     has(screen, "2 installed: npm:@corp/deep 1.0.0, npm:top 1.0.0", "wary audit show has them")
