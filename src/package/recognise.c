@@ -216,24 +216,26 @@ static void read_npm_environment(struct reading *r)
 			read_npm_variable(r, *e);
 }
 
+/* Of the managers of one kind: pip's say nothing of npm. */
 static const struct {
+	enum spec_kind spec;
 	const char *variable, *option;
-} python_variables[] = {
-	{"PIP_INDEX_URL", "index-url"},
-	{"PIP_EXTRA_INDEX_URL", "extra-index-url"},
-	{"PIP_PYPI_URL", "index-url"},
-	{"PIP_FIND_LINKS", "find-links"},
-	{"PIP_NO_INDEX", "no-index"},
-	{"UV_INDEX_URL", "index-url"},
-	{"UV_DEFAULT_INDEX", "index-url"},
-	{"UV_INDEX", "extra-index-url"},
-	{"UV_EXTRA_INDEX_URL", "extra-index-url"},
-	{"UV_FIND_LINKS", "find-links"},
-	{"YARN_REGISTRY", "registry"},
-	{"YARN_NPM_REGISTRY_SERVER", "registry"},
-	{"BUN_CONFIG_REGISTRY", "registry"},
-	{"NPM_REGISTRY", "registry"},
-	{"CONDA_CHANNELS", "channel"},
+} variables[] = {
+	{SPEC_PYTHON, "PIP_INDEX_URL", "index-url"},
+	{SPEC_PYTHON, "PIP_EXTRA_INDEX_URL", "extra-index-url"},
+	{SPEC_PYTHON, "PIP_PYPI_URL", "index-url"},
+	{SPEC_PYTHON, "PIP_FIND_LINKS", "find-links"},
+	{SPEC_PYTHON, "PIP_NO_INDEX", "no-index"},
+	{SPEC_PYTHON, "UV_INDEX_URL", "index-url"},
+	{SPEC_PYTHON, "UV_DEFAULT_INDEX", "index-url"},
+	{SPEC_PYTHON, "UV_INDEX", "extra-index-url"},
+	{SPEC_PYTHON, "UV_EXTRA_INDEX_URL", "extra-index-url"},
+	{SPEC_PYTHON, "UV_FIND_LINKS", "find-links"},
+	{SPEC_NPM, "YARN_REGISTRY", "registry"},
+	{SPEC_NPM, "YARN_NPM_REGISTRY_SERVER", "registry"},
+	{SPEC_NPM, "BUN_CONFIG_REGISTRY", "registry"},
+	{SPEC_NPM, "NPM_REGISTRY", "registry"},
+	{SPEC_PLAIN, "CONDA_CHANNELS", "channel"},
 };
 
 static void read_environment(struct reading *r)
@@ -242,11 +244,11 @@ static void read_environment(struct reading *r)
 
 	if (r->tool->spec == SPEC_NPM)
 		read_npm_environment(r);
-	for (size_t i = 0; i < sizeof python_variables / sizeof python_variables[0]; i++) {
-		const char *option = python_variables[i].option;
-		const char *value = env(r, python_variables[i].variable);
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+		const char *option = variables[i].option;
+		const char *value = env(r, variables[i].variable);
 
-		if (value && *value)
+		if (variables[i].spec == r->tool->spec && value && *value)
 			source_set(&r->sources, option, strlen(option), value);
 	}
 	files = r->tool->spec == SPEC_PYTHON ? env(r, "PIP_REQUIREMENT") : NULL;

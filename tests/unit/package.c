@@ -366,6 +366,9 @@ static void test_pip(void)
 	      "pip: a unpinned from several");
 	check("PIP_FIND_LINKS=/opt/wheels #!/usr/bin/pip install a", "pip: a unpinned");
 	check("PIP_FIND_LINKS=/w/wheels #!/usr/bin/pip install a", "pip: a unpinned from several");
+	check("YARN_REGISTRY=http://evil:9 #!/usr/bin/pip install a", "pip: a unpinned");
+	check("PIP_FIND_LINKS=/w/wheels PIP_INDEX_URL=http://evil:9 #!/usr/bin/npm install a",
+	      "npm: a unpinned");
 	check_in(files, "#!/usr/bin/pip install -r r.txt",
 	         "pip: goodpkg ==1.0 from evil:5, git+https://h/x.git unpinned git from h, "
 	         "bar-baz-qux ~=1.0 unpinned from evil:5, foo >=2 unpinned from evil:5");
