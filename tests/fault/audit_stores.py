@@ -159,9 +159,14 @@ def several():
     for name, n in zip(names, counts):
         found = rows(db, "SELECT count(*), max(seq), count(DISTINCT seq) FROM events"
                          f" WHERE session = '{name}'")
-        same(found, [(n, n, n)], f"{n} rows of session {name}")
+        if not same(found, [(n, n, n)], f"{n} rows of session {name}"):
+            note(rows(db, f"SELECT kind, object, object2, min(seq), max(seq), count(*) FROM events"
+                          f" WHERE session = '{name}' AND kind <> 'decision' GROUP BY 1, 2, 3"))
+            note(rows(db, "SELECT c.id, c.session, c.kind, c.first_event, c.events FROM checkpoint c"))
+            note(sorted(path.name for path in TMP.glob("several*")) + os.listdir(TMP / ".several.db.live"))
     status, text = verify(db)
     same(status, 0, "the store verifies")
+    note(text.strip())
     has(text, f"{sum(counts):,} rows", "all rows")
 
 

@@ -24,8 +24,9 @@ TIMEOUT_S = 300
 SHOWN_LINES = 60
 STRICT = os.environ.get("CI", "") not in ("", "0", "false")
 # Kinds that may be run once more, alone, where they failed: they depend on a
-# terminal's and other programs' timing. A lost race is never repeated.
-REPEATABLE = {"e2e"}
+# terminal's, a disk's and other programs' timing, and are named as unsteady. A
+# lost race is never repeated.
+REPEATABLE = {"e2e", "fault"}
 TEST_USER = "wary-test"
 
 
