@@ -3,6 +3,7 @@ libwarypure_a_SOURCES = \
 	src/audit/anchor.c \
 	src/audit/bridge.c \
 	src/audit/chain.c \
+	src/audit/cursor.c \
 	src/audit/decode.c \
 	src/audit/expr.c \
 	src/audit/merkle.c \
@@ -323,6 +324,7 @@ wary_headers = \
 	src/audit/bus.h \
 	src/audit/chain.h \
 	src/audit/columns.h \
+	src/audit/cursor.h \
 	src/audit/decode.h \
 	src/audit/expr.h \
 	src/audit/folder.h \

@@ -1,9 +1,6 @@
 #include "audit/bridge.h"
 
-#include <string.h>
-
-/* Before the hashes: three numbers, prev, two numbers for each table. */
-#define HEAD_BYTES (3 * 8 + ROWS_HASH_BYTES + ROWS_TABLES * 16)
+#include "audit/cursor.h"
 
 void bridge_put(struct buf *out, const struct bridge *b)
 {
@@ -18,17 +15,6 @@ void bridge_put(struct buf *out, const struct bridge *b)
 	buf_add(out, b->hashes, b->count * ROWS_HASH_BYTES);
 }
 
-static uint64_t take_u64(struct rows_text *from)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		v |= (uint64_t)(uint8_t)from->bytes[i] << (8 * i);
-	from->bytes += 8;
-	from->len_bytes -= 8;
-	return v;
-}
-
 /* Ids stay below 2^63, so that sums of them are right. */
 static bool plausible(const struct bridge *b)
 {
@@ -41,25 +27,22 @@ static bool plausible(const struct bridge *b)
 
 int bridge_next(struct rows_text *from, struct bridge *out, bool *there)
 {
+	struct cursor c = cursor_of(from->bytes, from->len_bytes);
+
 	*there = from->len_bytes != 0;
 	if (!*there)
 		return 0;
-	if (from->len_bytes < HEAD_BYTES)
-		return -ERR_FORMAT;
-	out->first = take_u64(from);
-	out->count = take_u64(from);
-	out->signer = take_u64(from);
-	memcpy(out->prev, from->bytes, sizeof out->prev);
-	from->bytes += sizeof out->prev;
-	from->len_bytes -= sizeof out->prev;
+	out->first = cursor_u64(&c);
+	out->count = cursor_u64(&c);
+	out->signer = cursor_u64(&c);
+	cursor_bytes(&c, out->prev, sizeof out->prev);
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
-		out->range[t].first = take_u64(from);
-		out->range[t].count = take_u64(from);
+		out->range[t].first = cursor_u64(&c);
+		out->range[t].count = cursor_u64(&c);
 	}
-	if (!plausible(out) || out->count > from->len_bytes / ROWS_HASH_BYTES)
+	if (c.wrong || !plausible(out) || out->count > c.left / ROWS_HASH_BYTES)
 		return -ERR_FORMAT;
-	out->hashes = (const uint8_t *)from->bytes;
-	from->bytes += out->count * ROWS_HASH_BYTES;
-	from->len_bytes -= out->count * ROWS_HASH_BYTES;
+	out->hashes = cursor_take(&c, out->count * ROWS_HASH_BYTES);
+	*from = (struct rows_text){(const char *)c.at, c.left};
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* Bridges: what a tombstone says of the checkpoints that went with its session, so
- * that the chain leads over the gap (docs/AUDIT.md, "Tombstones").  Pure. */
+ * that the chain leads over the gap (docs/AUDIT.md, "Tombstone").  Pure. */
 #ifndef WARY_AUDIT_BRIDGE_H
 #define WARY_AUDIT_BRIDGE_H
 

@@ -1,5 +1,6 @@
 #include "audit/decode.h"
 
+#include "audit/cursor.h"
 #include "audit/record.h"
 #include "base/text.h"
 
@@ -79,64 +80,26 @@ int record_decode(struct record *out, const void *bytes, size_t len_bytes)
 	return left ? -ERR_FORMAT : 0;
 }
 
-/* Bytes being read from left to right; `left` is SIZE_MAX once there were not
- * enough. */
-struct cursor {
-	const char *at;
-	size_t left;
-};
-
-static const char *take(struct cursor *c, size_t len_bytes)
-{
-	const char *at = c->at;
-
-	if (c->left == SIZE_MAX || len_bytes > c->left) {
-		c->left = SIZE_MAX;
-		return NULL;
-	}
-	c->at += len_bytes;
-	c->left -= len_bytes;
-	return at;
-}
-
-static uint64_t take_number(struct cursor *c, size_t len_bytes)
-{
-	const char *at = take(c, len_bytes);
-	uint64_t v = 0;
-
-	for (size_t i = 0; at && i < len_bytes; i++)
-		v |= (uint64_t)(uint8_t)at[i] << (8 * i);
-	return v;
-}
-
-static void take_text(struct cursor *c, struct rows_text *out)
-{
-	size_t len = take_number(c, 4);
-
-	out->bytes = take(c, len);
-	out->len_bytes = out->bytes ? len : 0;
-}
-
 int record_opening_decode(struct record_opening *out, const void *bytes, size_t len_bytes)
 {
-	struct cursor c = {bytes, len_bytes};
+	struct cursor c = cursor_of(bytes, len_bytes);
 	struct rows_text *const texts[] = {&out->argv, &out->cwd,    &out->user,
 	                                   &out->host, &out->kernel, &out->version};
 
-	*out = (struct record_opening){.opened_us = take_number(&c, 8)};
-	out->mono_us = take_number(&c, 8);
-	out->uid = (uint32_t)take_number(&c, 4);
-	out->sources_n = (uint32_t)take_number(&c, 4);
+	*out = (struct record_opening){.opened_us = cursor_u64(&c)};
+	out->mono_us = cursor_u64(&c);
+	out->uid = cursor_u32(&c);
+	out->sources_n = cursor_u32(&c);
 	if (out->sources_n > ROWS_SOURCES_MAX)
 		return -ERR_FORMAT;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		take_text(&c, texts[i]);
+		*texts[i] = cursor_text(&c);
 	for (uint32_t i = 0; i < out->sources_n; i++) {
-		take_text(&c, &out->source[i].name);
-		take_text(&c, &out->source[i].path);
-		take_text(&c, &out->source[i].text);
+		out->source[i].name = cursor_text(&c);
+		out->source[i].path = cursor_text(&c);
+		out->source[i].text = cursor_text(&c);
 	}
-	return c.left ? -ERR_FORMAT : 0;
+	return c.wrong || c.left ? -ERR_FORMAT : 0;
 }
 
 static int hex_value(char c)

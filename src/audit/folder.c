@@ -1,7 +1,9 @@
 #include "audit/folder.h"
 
+#include "audit/rows.h"
 #include "base/own.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,6 +51,28 @@ void folder_journals(struct buf *out, const char *db)
 
 	buf_add(out, db, dir_len);
 	buf_fmt(out, ".%s.live", db + dir_len);
+}
+
+bool folder_is_journal(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 2 * (size_t)ROWS_UUID_BYTES &&
+	       !name[2 * ROWS_UUID_BYTES];
+}
+
+bool folder_any_journal(const char *db, bool (*fits)(int folder_fd, const char *name))
+{
+	auto_buf folder = BUF_INIT;
+	const struct dirent *d;
+	bool any = false;
+	DIR *dir;
+
+	folder_journals(&folder, db);
+	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
+	while (dir && !any && (d = readdir(dir)))
+		any = folder_is_journal(d->d_name) && (!fits || fits(dirfd(dir), d->d_name));
+	if (dir)
+		closedir(dir);
+	return any;
 }
 
 bool folder_files(struct buf *out, const char *db, size_t i)

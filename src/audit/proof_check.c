@@ -1,100 +1,45 @@
 /* What a proof shows: its rows decoded, and all that vouches for them. */
+#include "audit/cursor.h"
 #include "audit/proof.h"
 
 #include <sodium.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Fields being read from the left; `wrong` once any was not whole. */
-struct cursor {
-	const uint8_t *at;
-	size_t left;
-	bool wrong;
-};
-
-static const uint8_t *take(struct cursor *c, size_t len_bytes)
-{
-	const uint8_t *at = c->at;
-
-	if (c->wrong || len_bytes > c->left) {
-		c->wrong = true;
-		return NULL;
-	}
-	c->at += len_bytes;
-	c->left -= len_bytes;
-	return at;
-}
-
-static uint64_t take_int(struct cursor *c, unsigned len_bytes)
-{
-	const uint8_t *at = take(c, len_bytes);
-	uint64_t v = 0;
-
-	for (unsigned i = 0; at && i < len_bytes; i++)
-		v |= (uint64_t)at[i] << (8 * i);
-	return v;
-}
-
-static uint64_t take_u64(struct cursor *c)
-{
-	return take_int(c, 8);
-}
-
-static uint32_t take_u32(struct cursor *c)
-{
-	return (uint32_t)take_int(c, 4);
-}
-
-static void take_bytes(struct cursor *c, void *out, size_t len_bytes)
-{
-	const uint8_t *at = take(c, len_bytes);
-
-	if (at)
-		memcpy(out, at, len_bytes);
-}
-
 /* 1 or 0. */
 static bool take_flag(struct cursor *c)
 {
-	uint64_t v = take_int(c, 1);
+	uint64_t v = cursor_int(c, 1);
 
 	c->wrong |= v > 1;
 	return v == 1;
 }
 
-static struct rows_text take_text(struct cursor *c)
-{
-	size_t n = take_u32(c);
-	const uint8_t *at = take(c, n);
-
-	return (struct rows_text){at ? (const char *)at : "", at ? n : 0};
-}
-
 void proof_message_decode(const uint8_t message[PROOF_MESSAGE_BYTES], struct rows_checkpoint *c)
 {
-	struct cursor b = {message, PROOF_MESSAGE_BYTES, false};
+	struct cursor b = cursor_of(message, PROOF_MESSAGE_BYTES);
 
-	(void)take(&b, sizeof "wary checkpoint 1");
-	take_bytes(&b, c->prev, sizeof c->prev);
-	c->id = take_u64(&b);
-	c->session = take_u64(&b);
-	take_bytes(&b, c->uuid, sizeof c->uuid);
-	c->kind = take_u32(&b);
-	c->at_us = take_u64(&b);
-	c->skew_us = (int64_t)take_u64(&b);
+	(void)cursor_take(&b, sizeof "wary checkpoint 1");
+	cursor_bytes(&b, c->prev, sizeof c->prev);
+	c->id = cursor_u64(&b);
+	c->session = cursor_u64(&b);
+	cursor_bytes(&b, c->uuid, sizeof c->uuid);
+	c->kind = cursor_u32(&b);
+	c->at_us = cursor_u64(&b);
+	c->skew_us = (int64_t)cursor_u64(&b);
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
-		c->range[t].first = take_u64(&b);
-		c->range[t].count = take_u64(&b);
+		c->range[t].first = cursor_u64(&b);
+		c->range[t].count = cursor_u64(&b);
 	}
-	c->first_seq = take_u64(&b);
-	c->journal = take_u64(&b);
-	c->kinds = take_u32(&b);
-	c->classes = take_u32(&b);
-	c->answers = take_u32(&b);
-	take_bytes(&b, c->chain, sizeof c->chain);
-	take_bytes(&b, c->root, sizeof c->root);
-	c->signer = take_u64(&b);
-	take_bytes(&b, c->public_key, sizeof c->public_key);
+	c->first_seq = cursor_u64(&b);
+	c->journal = cursor_u64(&b);
+	c->kinds = cursor_u32(&b);
+	c->classes = cursor_u32(&b);
+	c->answers = cursor_u32(&b);
+	cursor_bytes(&b, c->chain, sizeof c->chain);
+	cursor_bytes(&b, c->root, sizeof c->root);
+	c->signer = cursor_u64(&b);
+	cursor_bytes(&b, c->public_key, sizeof c->public_key);
 	invariant(!b.wrong && !b.left);
 }
 
@@ -102,24 +47,24 @@ static void decode_opening(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_opening *o = &out->opening;
 
-	take_bytes(c, o->uuid, sizeof o->uuid);
-	o->id = take_u64(c);
-	o->name = take_text(c);
-	o->opened_us = take_u64(c);
-	o->mono_us = take_u64(c);
-	o->argv = take_text(c);
-	o->cwd = take_text(c);
-	o->user = take_text(c);
-	o->host = take_text(c);
-	o->kernel = take_text(c);
-	o->version = take_text(c);
-	o->uid = take_u32(c);
-	take_bytes(c, o->public_key, sizeof o->public_key);
-	o->sources_n = take_u32(c);
+	cursor_bytes(c, o->uuid, sizeof o->uuid);
+	o->id = cursor_u64(c);
+	o->name = cursor_text(c);
+	o->opened_us = cursor_u64(c);
+	o->mono_us = cursor_u64(c);
+	o->argv = cursor_text(c);
+	o->cwd = cursor_text(c);
+	o->user = cursor_text(c);
+	o->host = cursor_text(c);
+	o->kernel = cursor_text(c);
+	o->version = cursor_text(c);
+	o->uid = cursor_u32(c);
+	cursor_bytes(c, o->public_key, sizeof o->public_key);
+	o->sources_n = cursor_u32(c);
 	for (uint32_t i = 0; !c->wrong && i < o->sources_n; i++) {
-		(void)take_text(c);
-		(void)take_text(c);
-		(void)take(c, 32);
+		(void)cursor_text(c);
+		(void)cursor_text(c);
+		(void)cursor_take(c, 32);
 	}
 }
 
@@ -131,9 +76,9 @@ static void decode_string(struct cursor *c, struct proof_rows *out)
 		c->wrong = true;
 		return;
 	}
-	s->id = take_u64(c);
-	s->prefix = take_u64(c);
-	s->text = take_text(c);
+	s->id = cursor_u64(c);
+	s->prefix = cursor_u64(c);
+	s->text = cursor_text(c);
 	out->strings_n++;
 }
 
@@ -141,59 +86,59 @@ static void decode_actor(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_actor *a = &out->actor;
 
-	a->id = take_u64(c);
-	a->pid = take_u32(c);
-	a->tid = take_u32(c);
-	a->ppid = take_u32(c);
-	a->uid = take_u32(c);
-	a->program = take_u64(c);
+	a->id = cursor_u64(c);
+	a->pid = cursor_u32(c);
+	a->tid = cursor_u32(c);
+	a->ppid = cursor_u32(c);
+	a->uid = cursor_u32(c);
+	a->program = cursor_u64(c);
 }
 
 static void decode_act(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_act *a = &out->act;
 
-	a->id = take_u64(c);
-	a->flags = take_u64(c);
-	a->rule_file = take_u64(c);
-	a->rule_line = take_u64(c);
-	a->rule_text = take_u64(c);
-	a->kind = take_text(c);
-	a->class = take_text(c);
-	a->syscall = take_text(c);
-	a->answer = take_text(c);
-	a->judge = take_text(c);
+	a->id = cursor_u64(c);
+	a->flags = cursor_u64(c);
+	a->rule_file = cursor_u64(c);
+	a->rule_line = cursor_u64(c);
+	a->rule_text = cursor_u64(c);
+	a->kind = cursor_text(c);
+	a->class = cursor_text(c);
+	a->syscall = cursor_text(c);
+	a->answer = cursor_text(c);
+	a->judge = cursor_text(c);
 }
 
 static void decode_detail(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_detail *d = &out->detail;
 
-	d->id = take_u64(c);
-	d->object2 = take_u64(c);
-	d->cwd = take_u64(c);
-	d->argv = take_u64(c);
-	d->stack = take_u64(c);
-	d->reason = (int64_t)take_u64(c);
+	d->id = cursor_u64(c);
+	d->object2 = cursor_u64(c);
+	d->cwd = cursor_u64(c);
+	d->argv = cursor_u64(c);
+	d->stack = cursor_u64(c);
+	d->reason = (int64_t)cursor_u64(c);
 	d->has_sha256 = take_flag(c);
 	if (d->has_sha256)
-		take_bytes(c, d->sha256, sizeof d->sha256);
+		cursor_bytes(c, d->sha256, sizeof d->sha256);
 }
 
 static void decode_event(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_event *e = &out->event;
 
-	e->id = take_u64(c);
-	e->seq = take_u64(c);
-	e->at_us = take_u64(c);
-	e->took_us = take_u64(c);
-	e->actor = take_u64(c);
-	e->act = take_u64(c);
-	e->object = take_u64(c);
-	e->detail = take_u64(c);
+	e->id = cursor_u64(c);
+	e->seq = cursor_u64(c);
+	e->at_us = cursor_u64(c);
+	e->took_us = cursor_u64(c);
+	e->actor = cursor_u64(c);
+	e->act = cursor_u64(c);
+	e->object = cursor_u64(c);
+	e->detail = cursor_u64(c);
 	e->known = take_flag(c);
-	e->result = (int64_t)take_u64(c);
+	e->result = (int64_t)cursor_u64(c);
 }
 
 /* The tables in the order of the chain; the opening record is before them. */
@@ -218,12 +163,12 @@ static unsigned table_of(const struct buf *bytes)
 
 int proof_decode(const struct buf *bytes, struct proof_rows *out)
 {
-	struct cursor c = {(const uint8_t *)bytes->data, bytes->len_bytes, false};
+	struct cursor c = cursor_of(bytes->data, bytes->len_bytes);
 	unsigned table = table_of(bytes);
 
 	if (table > ROWS_TABLES)
 		return -ERR_FORMAT;
-	(void)take(&c, 1 + ROWS_HASH_BYTES); /* the tag, and the leaf before */
+	(void)cursor_take(&c, 1 + ROWS_HASH_BYTES); /* the tag, and the leaf before */
 	tables[table].decode(&c, out);
 	return c.wrong || c.left ? -ERR_FORMAT : 0;
 }

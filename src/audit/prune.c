@@ -7,7 +7,6 @@
 #include "base/own.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,24 +321,15 @@ int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
 	return err;
 }
 
+/* A session holds the lock of its journal while it runs. */
+static bool is_locked(int folder_fd, const char *name)
+{
+	auto_fd fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+}
+
 bool prune_any_runs(const char *db)
 {
-	auto_buf folder = BUF_INIT;
-	const struct dirent *d;
-	bool any = false;
-	DIR *dir;
-
-	folder_journals(&folder, db);
-	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
-	while (dir && !any && (d = readdir(dir))) {
-		auto_fd fd = -1;
-
-		if (strspn(d->d_name, "0123456789abcdef") != 2 * (size_t)ROWS_UUID_BYTES)
-			continue;
-		fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-		any = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
-	}
-	if (dir)
-		closedir(dir);
-	return any;
+	return folder_any_journal(db, is_locked);
 }

@@ -370,12 +370,6 @@ static void set_aside(int folder_fd, const char *name, const char *why)
 		          why, aside);
 }
 
-static bool is_journal_name(const char *name)
-{
-	return strspn(name, "0123456789abcdef") == 2 * (size_t)ROWS_UUID_BYTES &&
-	       !name[2 * ROWS_UUID_BYTES];
-}
-
 static int recover_file(struct store *s, const struct keys *machine, int folder_fd,
                         const char *name)
 {
@@ -428,26 +422,10 @@ int recover_all(struct store *s, const struct keys *machine, char **why)
 	if (!dir)
 		return errno == ENOENT ? 0 : explain(-ERR_PERM, folder.data, why);
 	while (!err && (d = readdir(dir)))
-		if (is_journal_name(d->d_name))
+		if (folder_is_journal(d->d_name))
 			err = recover_file(s, machine, dirfd(dir), d->d_name);
 	closedir(dir);
 	return err ? explain(err, store_path(s), why) : 0;
-}
-
-static bool any_journal(const char *db)
-{
-	auto_buf folder = BUF_INIT;
-	const struct dirent *d;
-	bool any = false;
-	DIR *dir;
-
-	folder_journals(&folder, db);
-	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
-	while (dir && !any && (d = readdir(dir)))
-		any = is_journal_name(d->d_name);
-	if (dir)
-		closedir(dir);
-	return any;
 }
 
 int recover_store(const char *db, char **why)
@@ -457,7 +435,7 @@ int recover_store(const char *db, char **why)
 	int err;
 
 	*why = NULL;
-	if (!any_journal(db))
+	if (!folder_any_journal(db, NULL))
 		return 0;
 	err = keys_machine(false, &machine, why);
 	if (!err)

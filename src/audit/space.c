@@ -7,44 +7,34 @@
 #define STEP "PRAGMA incremental_vacuum(512)"
 #define AUTO_VACUUM_INCREMENTAL 2
 
-static int number(struct store *s, const char *sql, uint64_t *out)
+/* @count: the pragma that counts them. */
+static int bytes_of(struct store *s, const char *count, uint64_t *out)
 {
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
+	int64_t pages = 0;
+	int64_t size = 0;
+	int err = store_number(s, count, &pages);
 
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		*out = (uint64_t)sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW ? 0 : store_code(rc == SQLITE_DONE ? SQLITE_CORRUPT : rc);
+	if (!err)
+		err = store_number(s, "PRAGMA page_size", &size);
+	*out = (uint64_t)pages * (uint64_t)size;
+	return err;
 }
 
 static int free_bytes(struct store *s, uint64_t *out)
 {
-	uint64_t pages = 0;
-	uint64_t size = 0;
-	int err = number(s, "PRAGMA freelist_count", &pages);
-
-	if (!err)
-		err = number(s, "PRAGMA page_size", &size);
-	*out = pages * size;
-	return err;
+	return bytes_of(s, "PRAGMA freelist_count", out);
 }
 
 int space_used(struct store *s, uint64_t *bytes)
 {
-	uint64_t pages = 0;
-	uint64_t size = 0;
+	uint64_t all = 0;
 	uint64_t unused = 0;
-	int err = number(s, "PRAGMA page_count", &pages);
+	int err = bytes_of(s, "PRAGMA page_count", &all);
 
-	if (!err)
-		err = number(s, "PRAGMA page_size", &size);
 	if (!err)
 		err = free_bytes(s, &unused);
 	if (!err)
-		*bytes = pages * size - unused;
+		*bytes = all - unused;
 	return err;
 }
 
@@ -76,8 +66,8 @@ static int release_some(struct store *s, uint64_t *left)
 
 int space_release(struct store *s, bool alone, uint64_t *left)
 {
-	uint64_t mode = 0;
-	int err = number(s, "PRAGMA auto_vacuum", &mode);
+	int64_t mode = 0;
+	int err = store_number(s, "PRAGMA auto_vacuum", &mode);
 
 	if (!err)
 		err = free_bytes(s, left);

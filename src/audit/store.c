@@ -79,7 +79,7 @@ static int exec(struct store *s, const char *sql)
 	return store_code(sqlite3_exec(s->db, sql, NULL, NULL, NULL));
 }
 
-static int pragma_number(struct store *s, const char *sql, int64_t *out)
+int store_number(struct store *s, const char *sql, int64_t *out)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
@@ -103,7 +103,7 @@ static int create(struct store *s)
 		err = exec(s, "BEGIN IMMEDIATE");
 	if (err)
 		return err;
-	err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &there);
+	err = store_number(s, "SELECT count(*) FROM sqlite_master", &there);
 	for (size_t i = 0; !err && !there && schema_at(i); i++)
 		err = exec(s, schema_at(i)->sql);
 	if (!err && !there) {
@@ -128,12 +128,12 @@ static int create(struct store *s)
 static int read_marks(struct store *s, int64_t *id, int64_t *version, bool *empty)
 {
 	int64_t objects = 0;
-	int err = pragma_number(s, "PRAGMA application_id", id);
+	int err = store_number(s, "PRAGMA application_id", id);
 
 	if (!err)
-		err = pragma_number(s, "PRAGMA user_version", version);
+		err = store_number(s, "PRAGMA user_version", version);
 	if (!err)
-		err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &objects);
+		err = store_number(s, "SELECT count(*) FROM sqlite_master", &objects);
 	*empty = !*id && !*version && !objects;
 	return err;
 }

@@ -1,4 +1,4 @@
-/* Inside the store: its statements.  For store.c, append.c, lookup.c, bind.c only. */
+/* Inside the store: its statements.  For the files that are the store, and space.c, only. */
 #ifndef WARY_AUDIT_STORE_SQL_H
 #define WARY_AUDIT_STORE_SQL_H
 
@@ -43,6 +43,9 @@ const char *store_sql_text(enum store_sql which);
 
 /** store_sql: the statement, prepared; not reset. */
 must_check int store_sql(struct store *s, enum store_sql which, sqlite3_stmt **out);
+/** store_number: what a statement of one row and one column gives; @out stays as it is
+ * on failure. */
+must_check int store_number(struct store *s, const char *sql, int64_t *out);
 /** store_step: one row; resets when there is none. */
 must_check int store_step(sqlite3_stmt *stmt, bool *row);
 /** store_insert: runs a statement that gives no rows, and resets it. */

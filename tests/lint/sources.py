@@ -19,7 +19,7 @@ PURE_FILES = {
     "tracee/image.c", "tracee/ldso.c", "secret/redact.c",
     "base/err.c", "base/buf.c", "base/text.c",
     "audit/record.c", "audit/chain.c", "audit/expr.c", "audit/merkle.c",
-    "audit/anchor.c", "audit/bridge.c", "audit/decode.c", "audit/proof.c",
+    "audit/anchor.c", "audit/bridge.c", "audit/cursor.c", "audit/decode.c", "audit/proof.c",
     "audit/proof_check.c",
     "audit/ratchet.c",
     "net/addr.c", "net/cmsg.c", "net/dns.c", "net/config.c",
