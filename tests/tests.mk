@@ -4,6 +4,7 @@ unit_programs = \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
+	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
@@ -62,6 +63,10 @@ tests_unit_audit_chain_SOURCES = tests/unit/audit_chain.c
 tests_unit_audit_chain_LDADD = $(unit_libs)
 tests_unit_audit_chain_CFLAGS = $(unit_cflags)
 tests_unit_audit_chain_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_cursor_SOURCES = tests/unit/audit_cursor.c
+tests_unit_audit_cursor_LDADD = $(unit_libs)
+tests_unit_audit_cursor_CFLAGS = $(unit_cflags)
+tests_unit_audit_cursor_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
 tests_unit_audit_expr_LDADD = $(unit_libs)
 tests_unit_audit_expr_CFLAGS = $(unit_cflags)
