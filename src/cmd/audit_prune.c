@@ -3,7 +3,6 @@
 #include "audit/recover.h"
 #include "audit/space.h"
 #include "audit/verify.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -36,36 +35,12 @@ struct pruning {
 	bool too_large; /* what must stay is more than fits */
 };
 
-/* A number with a unit. */
-static int take_amount(const char *word, const char *units, const uint64_t *factors, uint64_t *out)
-{
-	size_t len = strlen(word);
-	const char *unit = len ? strchr(units, word[len - 1]) : NULL;
-	unsigned long long n = 0;
-	char digits[16];
-
-	if (!unit || len < 2 || len > sizeof digits)
-		return -ERR_FORMAT;
-	memcpy(digits, word, len - 1);
-	digits[len - 1] = '\0';
-	if (text_number(digits, 1000000, &n) != 0)
-		return -ERR_FORMAT;
-	*out = n * factors[unit - units];
-	return 0;
-}
-
 static int take_keep(struct options *o, const char *word)
 {
-	static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
-	uint64_t now_us = clock_wall_ns() / 1000;
-	uint64_t span_s = 0;
-
-	if (take_amount(word, "smhdw", seconds, &span_s) != 0) {
-		log_error("audit prune: --keep %s is no span, as 90d or 12h", word);
-		return AUDIT_USAGE;
-	}
-	o->before_us = span_s < now_us / 1000000 ? now_us - span_s * 1000000 : 1;
-	return 0;
+	if (audit_ago_word(word, &o->before_us) == 0)
+		return 0;
+	log_error("audit prune: --keep %s is no span, as 90d or 12h", word);
+	return AUDIT_USAGE;
 }
 
 static int take_max(struct options *o, const char *word)
@@ -73,7 +48,7 @@ static int take_max(struct options *o, const char *word)
 	static const uint64_t bytes[] = {(uint64_t)1 << 10, (uint64_t)1 << 20, (uint64_t)1 << 30,
 	                                 (uint64_t)1 << 40};
 
-	if (take_amount(word, "KMGT", bytes, &o->max_bytes) != 0) {
+	if (audit_amount_word(word, 1000000, "KMGT", bytes, &o->max_bytes) != 0) {
 		log_error("audit prune: --max-size %s is no size, as 500M or 2G", word);
 		return AUDIT_USAGE;
 	}

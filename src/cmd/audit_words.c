@@ -79,32 +79,34 @@ int audit_class_word(const char *words, struct read_filter *f)
 	return bits_of(words, record_class_find, "unknown class", &f->classes);
 }
 
-static bool since_ago(const char *word, uint64_t *us)
+int audit_amount_word(const char *word, uint64_t max, const char *units, const uint64_t *factors,
+                      uint64_t *out)
 {
-	static const struct {
-		char unit;
-		uint64_t s;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
-	unsigned long long n = 0;
 	size_t len = strlen(word);
+	const char *unit = len ? strchr(units, word[len - 1]) : NULL;
+	unsigned long long n = 0;
 	char digits[16];
-	uint64_t now = clock_wall_ns() / 1000;
 
-	if (len < 2 || len > sizeof digits)
-		return false;
+	if (!unit || len < 2 || len > sizeof digits)
+		return -ERR_FORMAT;
 	memcpy(digits, word, len - 1);
 	digits[len - 1] = '\0';
-	if (text_number(digits, 1000000000, &n) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		uint64_t ago = n * units[i].s * 1000000;
+	if (text_number(digits, max, &n) != 0)
+		return -ERR_FORMAT;
+	*out = n * factors[unit - units];
+	return 0;
+}
 
-		if (units[i].unit != word[len - 1])
-			continue;
-		*us = ago < now ? now - ago : 1;
-		return true;
-	}
-	return false;
+int audit_ago_word(const char *word, uint64_t *us)
+{
+	static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
+	uint64_t now_us = clock_wall_ns() / 1000;
+	uint64_t span_s = 0;
+	int err = audit_amount_word(word, 1000000000, "smhdw", seconds, &span_s);
+
+	if (!err)
+		*us = span_s < now_us / 1000000 ? now_us - span_s * 1000000 : 1;
+	return err;
 }
 
 static bool since_at(const char *word, uint64_t *us)
@@ -136,7 +138,7 @@ static bool since_at(const char *word, uint64_t *us)
 
 int audit_since_word(const char *word, struct read_filter *f)
 {
-	if (since_ago(word, &f->since_us) || since_at(word, &f->since_us))
+	if (audit_ago_word(word, &f->since_us) == 0 || since_at(word, &f->since_us))
 		return 0;
 	return complain("no time", word, ": write 2d, 3h, 10m, 12:01 or 2026-11-29 12:01");
 }

@@ -18,6 +18,16 @@ must_check int audit_session_word(struct store *s, const char *word, uint64_t *i
 must_check int audit_verdict_word(const char *words, struct read_filter *f);
 must_check int audit_class_word(const char *words, struct read_filter *f);
 
+/** audit_amount_word: a number with a unit, as "10m".
+ * @max: of the number: no more than what @factors leave room for.
+ * @units, @factors: its letters, and what one of each is.
+ * Returns 0 or -ERR_FORMAT. */
+must_check int audit_amount_word(const char *word, uint64_t max, const char *units,
+                                 const uint64_t *factors, uint64_t *out);
+/** audit_ago_word: the wall time that was a span, "30s" to "2w", ago; 1 where that is
+ * before 1970. Returns 0 or -ERR_FORMAT. */
+must_check int audit_ago_word(const char *word, uint64_t *us);
+
 /** audit_since_word: "2d", "3h", "10m", "30s" ago, or a local time
  * "2026-11-29", "2026-11-29 12:01", "12:01[:07]". Returns likewise. */
 must_check int audit_since_word(const char *word, struct read_filter *f);

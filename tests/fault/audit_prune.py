@@ -125,6 +125,7 @@ def check_removed(names):
     has(text, "would be removed", "as what it is")
     same(copy("plain").read_bytes(), plain, "and nothing has changed")
     same(audit("prune", "--keep", "1w")[0], 0, "what is young stays")
+    same(audit("prune", "--keep", "31536000s")[0], 0, "a year in seconds, as in --since")
     same(sessions(), before, "all of it")
     size = room()
     status, text = audit("prune", "--keep", "0s")
@@ -327,7 +328,7 @@ def check_beside():
 
 
 def check_words():
-    for words in (("--keep", "90"), ("--keep", "x"), ("--max-size", "5"), (), ("--keep", "1d", "more")):
+    for words in (("--keep", "90"), ("--keep", "x"), ("--keep", "2000000000w"), ("--max-size", "5"), (), ("--keep", "1d", "more")):
         same(audit("prune", *words)[0], 2, "wrong words: " + " ".join(words))
     same(audit("hold", "nosuch")[0], 2, "no such session")
     same(audit("hold", "--release")[0], 2, "of none")
