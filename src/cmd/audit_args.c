@@ -11,13 +11,11 @@
 int audit_args_take(const char *name, int argc, char **argv, const char *takes, int min, int max,
                     struct audit_args *out)
 {
-	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
-	                                      {"json", no_argument, NULL, 'j'},
-	                                      {"all", no_argument, NULL, 'a'},
-	                                      {"output", required_argument, NULL, 'o'},
-	                                      {"check", no_argument, NULL, 'c'},
-	                                      {"help", no_argument, NULL, 'h'},
-	                                      {NULL, 0, NULL, 0}};
+	static const struct option longs[] = {
+		{"db", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
+		{"all", no_argument, NULL, 'a'},      {"output", required_argument, NULL, 'o'},
+		{"check", no_argument, NULL, 'c'},    {"release", no_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
 	int c;
 
 	*out = (struct audit_args){0};
@@ -32,6 +30,7 @@ int audit_args_take(const char *name, int argc, char **argv, const char *takes, 
 		out->json |= c == 'j';
 		out->all |= c == 'a';
 		out->check |= c == 'c';
+		out->release |= c == 'r';
 		out->help |= c == 'h';
 	}
 	if (out->help)

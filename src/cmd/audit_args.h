@@ -11,14 +11,15 @@
 
 struct audit_args {
 	const char *db, *output;
-	bool json, all, check, help;
+	bool json, all, check, release, help;
 	const char *words[AUDIT_ARGS_WORDS_MAX];
 	int words_n;
 };
 
 /** audit_args_take: --db FILE and --help, and what a command has besides.
  * @name: of the command, for its usage.
- * @takes: letters: 'j' --json, 'a' --all, 'o' -o FILE, 'c' --check.
+ * @takes: letters: 'j' --json, 'a' --all, 'o' -o FILE, 'c' --check,
+ *   'r' --release.
  * @min, @max: how many words it wants, AUDIT_ARGS_WORDS_MAX at most.
  * Returns 0 (out->help: and nothing else counts) or AUDIT_USAGE, said. */
 int audit_args_take(const char *name, int argc, char **argv, const char *takes, int min, int max,

@@ -4,47 +4,18 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
+#include "cmd/audit_args.h"
 #include "cmd/audit_own.h"
 #include "cmd/audit_words.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-
-struct options {
-	const char *db, *session;
-	bool release, help;
-};
 
 struct target {
 	uint8_t uuid[ROWS_UUID_BYTES];
 	char name[2 * ROWS_UUID_BYTES + 1];
 	uint64_t id;
 };
-
-static int take_options(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
-	                                      {"release", no_argument, NULL, 'r'},
-	                                      {"help", no_argument, NULL, 'h'},
-	                                      {NULL, 0, NULL, 0}};
-	int c;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (c == 'd')
-			o->db = optarg;
-		else if (c == 'r')
-			o->release = true;
-		else if (c == 'h')
-			o->help = true;
-		else
-			return audit_usage("hold");
-	}
-	if (!o->help && optind < argc)
-		o->session = argv[optind++];
-	return o->help || optind == argc ? 0 : audit_usage("hold");
-}
 
 static int name_target(void *ctx, const struct read_session *s)
 {
@@ -103,9 +74,9 @@ static int is_held(struct store *s, const uint8_t *uuid, bool *held)
 }
 
 /* The session that is meant, and whether it is held now. */
-static int find(struct store *s, const struct options *o, struct target *t, bool *held)
+static int find(struct store *s, const struct audit_args *o, struct target *t, bool *held)
 {
-	int status = audit_session_word(s, o->session, &t->id);
+	int status = audit_session_word(s, o->words[0], &t->id);
 	int err = 0;
 
 	if (status)
@@ -118,7 +89,7 @@ static int find(struct store *s, const struct options *o, struct target *t, bool
 	return err ? AUDIT_USAGE : 0;
 }
 
-static int record(const char *db, const struct options *o, const struct target *t, int argc,
+static int record(const char *db, const struct audit_args *o, const struct target *t, int argc,
                   char **argv)
 {
 	struct audit *a = audit_own_open(db, argc, argv);
@@ -143,25 +114,25 @@ static int record(const char *db, const struct options *o, const struct target *
 
 int audit_hold(int argc, char **argv)
 {
-	struct options o = {.db = NULL};
+	struct audit_args o;
 	struct target t = {.id = 0};
 	auto_buf db = BUF_INIT;
 	struct store *s;
 	bool held = false;
-	int status = take_options(argc, argv, &o);
+	int status = audit_args_take("hold", argc, argv, "r", 0, 1, &o);
 
 	if (status || o.help)
 		return status ? status : audit_help("hold");
-	if (!o.session && o.release)
+	if (!o.words[0] && o.release)
 		return audit_usage("hold");
 	if (audit_store_path(o.db, &db) != 0 || !buf_text(&db))
 		return AUDIT_USAGE;
 	s = audit_open(db.data);
 	if (!s)
 		return AUDIT_USAGE;
-	status = o.session ? find(s, &o, &t, &held) : print_all(s);
+	status = o.words[0] ? find(s, &o, &t, &held) : print_all(s);
 	store_close(s);
-	if (status || !o.session)
+	if (status || !o.words[0])
 		return status;
 	if (held != o.release) {
 		printf("wary: session %s is %s already\n", t.name, held ? "held" : "not held");
