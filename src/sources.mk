@@ -210,6 +210,7 @@ libwary_a_SOURCES = \
 	src/cmd/heap.c \
 	src/cmd/installed.c \
 	src/cmd/messages.c \
+	src/cmd/opener.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
@@ -391,6 +392,7 @@ wary_headers = \
 	src/cmd/heap.h \
 	src/cmd/installed.h \
 	src/cmd/messages.h \
+	src/cmd/opener.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \

@@ -2,10 +2,9 @@
 
 #include "base/log.h"
 #include "base/own.h"
+#include "cmd/opener.h"
 
-#include <pwd.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 static struct audit *failed(struct audit *a, const char *why)
 {
@@ -19,19 +18,8 @@ struct audit *audit_own_open(const char *db, int argc, char **argv)
 {
 	size_t n = (size_t)argc;
 	auto_free const char **words = calloc(n + 3, sizeof *words);
-	auto_free char *cwd = getcwd(NULL, 0);
-	const struct passwd *user = getpwuid(getuid());
-	struct utsname machine = {0};
-	struct audit_session info = {
-		.argv = words,
-		.argc = n + 2,
-		.cwd = cwd ? cwd : "(unreachable)",
-		.user = user ? user->pw_name : "?",
-		.host = machine.nodename,
-		.kernel = machine.release,
-		.version = PACKAGE_VERSION,
-		.uid = getuid(),
-	};
+	struct opener opener;
+	struct audit_session info;
 	struct audit *a = NULL;
 	const char *why = NULL;
 	int err;
@@ -42,9 +30,12 @@ struct audit *audit_own_open(const char *db, int argc, char **argv)
 	words[1] = "audit";
 	for (size_t i = 0; i < n; i++)
 		words[2 + i] = argv[i];
-	uname(&machine);
+	info = opener_session(&opener);
+	info.argv = words;
+	info.argc = n + 2;
 	audit_set_sync(a);
 	err = audit_open_finish(a, &info, &why);
+	opener_free(&opener);
 	return err ? failed(a, why ? why : err_text(err)) : a;
 }
 

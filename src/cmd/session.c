@@ -15,6 +15,7 @@
 #include "cmd/environment.h"
 #include "cmd/heap.h"
 #include "cmd/messages.h"
+#include "cmd/opener.h"
 #include "cmd/paths.h"
 #include "cmd/resolvers.h"
 #include "cmd/sources.h"
@@ -34,7 +35,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,28 +249,19 @@ refused:
 
 static int open_record(struct session *s)
 {
-	struct utsname machine = {0};
-	const struct passwd *user = getpwuid(getuid());
 	const char *why = NULL;
 	size_t n = policy_source_count(s->policy);
 	auto_free struct audit_source *sources = calloc(n + 1, sizeof *sources);
-	auto_free char *cwd = getcwd(NULL, 0);
-	struct audit_session info = {
-		.argv = (const char *const *)s->options->argv,
-		.cwd = cwd ? cwd : "(unreachable)",
-		.user = user ? user->pw_name : "?",
-		.host = machine.nodename,
-		.kernel = machine.release,
-		.version = PACKAGE_VERSION,
-		.uid = getuid(),
-		.sources = sources,
-		.sources_n = n,
-	};
+	struct opener opener;
+	struct audit_session info;
 	int err;
 
 	if (!sources)
 		return failed("out of memory", NULL);
-	uname(&machine);
+	info = opener_session(&opener);
+	info.argv = (const char *const *)s->options->argv;
+	info.sources = sources;
+	info.sources_n = n;
 	while (s->options->argv[info.argc])
 		info.argc++;
 	for (size_t i = 0; i < n; i++) {
@@ -280,6 +270,7 @@ static int open_record(struct session *s)
 		sources[i] = (struct audit_source){p->name, p->path, p->text, p->len_bytes};
 	}
 	err = audit_open_finish(s->sup.audit, &info, &why);
+	opener_free(&opener);
 	if (err)
 		return failed("the record cannot be kept, so nothing was run",
 		              why ? why : err_text(err));
