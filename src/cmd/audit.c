@@ -12,8 +12,8 @@
 static const struct audit_command commands[] = {
 	{"sessions", "[--db FILE] [--json]", "the sessions on record", audit_sessions},
 	{"log",
-         "[--session ID] [--verdict WORD] [--class WORD] [--path GLOB] [--since TIME] [--json] "
-         "[-f]",
+         "[--session ID] [--verdict WORD] [--class WORD] [--path GLOB] [--since TIME] "
+         "[--last N] [--all] [--json] [-f]",
          "decisions, one a line", audit_log},
 	{"query", "[--session ID] [--last N] [--json] [-f] EXPRESSION",
          "rows that fit, as: class=connect and refused and name~\"*.example.org\" since 2d",

@@ -117,6 +117,8 @@ def check_words():
         done = audit(command, "--help")
         same(done.returncode, 0, f"{command} --help")
         has(done.stdout, f"usage: wary audit {command}", "how it is used")
+    for option in ("--session", "--verdict", "--class", "--path", "--since", "--last", "--all", "--json", "-f"):
+        has(audit("log", "--help").stdout, f"[{option}", f"log says that it takes {option}")
 
 
 def main():
