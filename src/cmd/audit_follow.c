@@ -278,15 +278,17 @@ static const struct follow_kind *const kinds[] = {&follow_syslog, &follow_journa
 static int take_kind(struct follow *f, const char *word)
 {
 	auto_free char *shown = text_printable_str(word, 64);
+	auto_buf names = BUF_INIT;
 
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		if (strcmp(kinds[i]->name, word) == 0)
 			f->link.kind = kinds[i];
+		buf_fmt(&names, i ? ", %s" : "%s", kinds[i]->name);
+	}
 	if (f->link.kind)
 		return 0;
-	log_error("audit follow: there is no receiver %s: it is one of syslog, journald, command, "
-	          "otlp-http",
-	          shown);
+	log_error("audit follow: there is no receiver %s: it is one of %s", shown,
+	          buf_text(&names));
 	return AUDIT_USAGE;
 }
 
