@@ -1,5 +1,6 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
+	tests/unit/answer_arrivals \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
@@ -47,6 +48,10 @@ unit_programs = \
 	tests/unit/trap_confine \
 	tests/unit/trap_filter \
 	tests/unit/trap_symbol
+tests_unit_answer_arrivals_SOURCES = tests/unit/answer_arrivals.c
+tests_unit_answer_arrivals_LDADD = $(unit_libs)
+tests_unit_answer_arrivals_CFLAGS = $(unit_cflags)
+tests_unit_answer_arrivals_LDFLAGS = $(unit_ldflags)
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
 tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)

@@ -13,7 +13,8 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-#define STACK_BYTES ((size_t)256 << 10)
+/* A package's JSON may be 2048 deep, and the parser's stack with it. */
+#define STACK_BYTES ((size_t)1 << 20)
 /* Runs at once. */
 #define RUNS_MAX 64
 /* For all that one run left; a person may be waiting. */
@@ -215,6 +216,7 @@ uint32_t arrivals_begin(struct arrivals *a, const struct arrivals_run *run)
 	pthread_mutex_lock(&a->lock);
 	a->seen = true;
 	r = run_of(a, run->before);
+	id = r ? r->id : ARRIVALS_LATE; /* where there is no room for another */
 	if (r && r->pid == run->pid && run->program) {
 		free(r->program);
 		r->program = copy_of(run->program);
@@ -222,10 +224,11 @@ uint32_t arrivals_begin(struct arrivals *a, const struct arrivals_run *run)
 		r = NULL;
 		for (size_t i = 0; !r && i < RUNS_MAX; i++)
 			r = a->runs[i].id ? NULL : &a->runs[i];
-		if (r && a->last_id < UINT32_MAX)
+		if (r && a->last_id + 1 < ARRIVALS_LATE) {
 			fill(a, r, run);
+			id = r->id;
+		}
 	}
-	id = r ? r->id : 0;
 	pthread_mutex_unlock(&a->lock);
 	return id;
 }

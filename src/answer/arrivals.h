@@ -18,6 +18,9 @@
 
 struct arrivals; /* thread-safe */
 
+/* The number of what has no run of its own; not 0: that is of no manager. */
+#define ARRIVALS_LATE UINT32_MAX
+
 /* What is known of a run before it starts; strings are copied. */
 struct arrivals_run {
 	pid_t pid; /* stands at its exec stop */
@@ -37,8 +40,9 @@ must_check int arrivals_start(struct arrivals *a);
 
 /** arrivals_begin: a manager is about to run.  One that executes itself anew
  * goes on with its run.
- * Returns the run's number, for arrivals_touch; 0: of no run of its own (there
- * are too many): what it writes is looked at when the session ends. */
+ * Returns the run's number, for arrivals_touch.  Where there are too many it is
+ * that of the run before, or ARRIVALS_LATE: what it writes is looked at when the
+ * session ends. */
 uint32_t arrivals_begin(struct arrivals *a, const struct arrivals_run *run);
 
 /** arrivals_touch: a process of a run has created, changed or removed something.

@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of one package: what is larger is on record with its name and that it was
- * too large to be hashed. */
-#define ENTRIES_MAX 200000
-#define BYTES_MAX (UINT64_C(1) << 30)
 /* Names in one folder that was put there whole. */
 #define NAMES_MAX 32768
 
@@ -22,7 +18,8 @@ struct reader {
 	struct touched *set;
 	char *site; /* path of the folder that is open, or NULL */
 	int site_fd;
-	char *root; /* path of the outermost node_modules, and what its lock file says */
+	int site_errno; /* why it is not */
+	char *root;     /* path of the outermost node_modules, and what its lock file says */
 	struct said_lock *lock;
 	/* Python: what distributions have, as "SITE/NAME". */
 	struct touched had;
@@ -52,9 +49,33 @@ static int site_of_place(struct reader *r, const struct touched_place *p)
 	free(r->site);
 	fd_drop(&r->site_fd);
 	r->site = strndup(p->path, len);
-	if (r->site)
+	r->site_errno = ENOMEM;
+	if (r->site) {
 		r->site_fd = parcel_open(r->site);
+		r->site_errno = errno;
+	}
 	return r->site_fd;
+}
+
+/* A folder that cannot be opened is not one that is gone. */
+static bool is_gone(int no)
+{
+	return no == ENOENT || no == ENOTDIR;
+}
+
+/* What is to be said of a package whose folder's folder is not open. */
+static int without_site(const struct reader *r, const char *name, struct parcel *out)
+{
+	*out = (struct parcel){.state = PARCEL_REMOVED, .name = strdup(name)};
+	if (!is_gone(r->site_errno)) {
+		out->state = PARCEL_STRAY;
+		out->err = r->site_errno == EACCES  ? -ERR_PERM
+		           : r->site_errno == ELOOP ? -ERR_RACE
+		                                    : -ERR_SYS;
+		out->why = r->site_errno == ELOOP ? "the folder that it is in is a link"
+		                                  : "the folder that it is in cannot be read";
+	}
+	return out->name ? 0 : -ERR_NOMEM;
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -180,7 +201,7 @@ static int claim(struct reader *r, const struct touched_place *place, struct sai
 		r->lock = NULL;
 		r->root = strndup(place->path, len);
 		if (r->root)
-			r->lock = parcel_lock(r->root);
+			r->lock = parcel_lock(r->root, &r->bounds);
 	}
 	err = said_lock_of(r->lock, modules + 1, out);
 	return err == -ERR_NOMEM ? err : 0;
@@ -191,12 +212,14 @@ static int add_inner(struct reader *r, const char *place)
 {
 	auto_buf inner = BUF_INIT;
 	auto_fd fd = -1;
+	int err;
 
 	buf_fmt(&inner, "%s/node_modules", place);
 	if (!buf_text(&inner))
 		return -ERR_NOMEM;
 	fd = parcel_open(buf_text(&inner));
-	return fd < 0 ? 0 : touched_add(r->set, buf_text(&inner));
+	err = fd < 0 ? 0 : touched_add(r->set, buf_text(&inner));
+	return err == -ERR_BOUND ? 0 : err; /* is said in the set */
 }
 
 /* A manager's own name for what it moves out of the way. */
@@ -214,15 +237,10 @@ static int read_node(struct reader *r, size_t i)
 	const struct touched_place place = r->set->items[i];
 	int site_fd = site_of_place(r, &place);
 	const char *name = place.path + place.site.site_len + 1;
-	struct parcel p = {.state = PARCEL_REMOVED};
-	int err = 0;
+	struct parcel p;
+	int err = site_fd >= 0 ? parcel_node(site_fd, name, &r->bounds, &p)
+	                       : without_site(r, name, &p);
 
-	if (site_fd >= 0)
-		err = parcel_node(site_fd, name, &r->bounds, &p);
-	else
-		p.name = strdup(name);
-	if (!err && !p.name)
-		err = -ERR_NOMEM;
 	if (!err && p.state != PARCEL_REMOVED)
 		err = claim(r, &place, &p.claimed);
 	if (!err && (p.state != PARCEL_REMOVED || !is_passing(&place)))
@@ -270,12 +288,13 @@ static int read_dist(struct reader *r, size_t i)
 	const struct touched_place place = r->set->items[i];
 	int site_fd = site_of_place(r, &place);
 	const char *name = place.path + place.site.site_len + 1;
-	struct parcel p = {0};
+	struct parcel p;
 	int err;
 
-	if (site_fd < 0)
-		return 0; /* gone with all that was in it */
-	err = parcel_python(site_fd, name, &r->bounds, &p);
+	if (site_fd < 0 && is_gone(r->site_errno))
+		return 0; /* with all that was in it */
+	err = site_fd >= 0 ? parcel_python(site_fd, name, &r->bounds, &p)
+	                   : without_site(r, name, &p);
 	if (!err && p.state == PARCEL_REMOVED)
 		p.own.version = version_in(name);
 	if (!err && (p.state != PARCEL_REMOVED || !is_passing(&place)))
@@ -291,12 +310,16 @@ static int read_rest(struct reader *r, size_t i)
 	const struct touched_place place = r->set->items[i];
 	size_t had = r->had.n;
 	int site_fd = site_of_place(r, &place);
-	struct parcel p = {0};
+	const char *name = place.path + place.site.site_len + 1;
+	struct parcel p;
 	int err = touched_add(&r->had, place.path);
 
-	if (err || site_fd < 0 || r->had.n == had)
-		return err == -ERR_NOMEM ? err : 0;
-	err = parcel_stray(site_fd, place.path + place.site.site_len + 1, &r->bounds, &p);
+	if (err == -ERR_NOMEM)
+		return err;
+	if (!err && r->had.n == had)
+		return 0; /* a distribution's; where there is no room to know, a row */
+	err = site_fd >= 0 ? parcel_stray(site_fd, name, &r->bounds, &p)
+	                   : without_site(r, name, &p);
 	if (!err && p.state != PARCEL_REMOVED)
 		err = put_row(r, &place, &p);
 	parcel_free(&p);
@@ -313,9 +336,11 @@ static int expand(struct reader *r, size_t i)
 	auto_fd fd = parcel_open(place.path);
 	int err = fd < 0 ? 0 : contents_names(fd, NAMES_MAX, &names);
 
+	if (fd < 0 && !is_gone(errno) && errno != ELOOP)
+		r->set->more = true;
 	if (fd < 0)
 		return 0;
-	if (err == -ERR_BOUND)
+	if (err)
 		r->set->more = true;
 	if (err)
 		return err == -ERR_NOMEM ? err : 0;
@@ -345,7 +370,7 @@ int arrivals_read(const struct arrivals_from *from, struct touched *set)
 {
 	struct reader r = {
 		.from = from,
-		.bounds = {ENTRIES_MAX, BYTES_MAX, from->until_ns},
+		.bounds = {PARCEL_ENTRIES_MAX, PARCEL_BYTES_MAX, from->until_ns},
 		.set = set,
 		.site_fd = -1,
 	};

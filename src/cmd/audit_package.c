@@ -131,16 +131,20 @@ int audit_package_hash(int argc, char **argv)
 static const char *compare(const struct installed *i)
 {
 	static const struct contents_bounds none = {0, 0, 0}; /* only whether it is there */
+	/* What had a hash was within these. */
+	static const struct contents_bounds within = {PARCEL_ENTRIES_MAX, PARCEL_BYTES_MAX, 0};
 	struct parcel p = {0};
 	const char *word = "unknown";
 	auto_buf hex = BUF_INIT;
 
 	if (!i->folder || i->folder[0] != '/' ||
-	    look_at(i->folder, i->sha256 ? &unbounded : &none, &p) != 0)
+	    look_at(i->folder, i->sha256 ? &within : &none, &p) != 0)
 		goto out;
 	if (p.state == PARCEL_REMOVED) {
 		word = i->reason == PARCEL_REMOVED ? "same" : "gone";
 	} else if (i->reason == PARCEL_REMOVED) {
+		word = "changed";
+	} else if (p.err == -ERR_BOUND && i->sha256) {
 		word = "changed";
 	} else if (!p.err && i->sha256) {
 		text_hex(&hex, p.sha256, sizeof p.sha256);

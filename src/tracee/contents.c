@@ -112,9 +112,9 @@ static void note_watched(struct contents *c, const uint8_t *sha256)
 	}
 }
 
-static bool is_late(const struct contents *c)
+bool contents_is_late(const struct contents_bounds *bounds)
 {
-	return c->bounds.until_ns && clock_mono_ns() > c->bounds.until_ns;
+	return bounds->until_ns && clock_mono_ns() > bounds->until_ns;
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -155,7 +155,7 @@ static int hash_bytes(struct contents *c, int fd, uint64_t size_bytes, uint8_t o
 			break;
 		crypto_hash_sha256_update(&h, (const unsigned char *)c->chunk,
 		                          (unsigned long long)n);
-		if (is_late(c))
+		if (contents_is_late(&c->bounds))
 			return fail(c, -ERR_BOUND, "no time was left");
 		if (got == size_bytes)
 			break;
@@ -291,6 +291,8 @@ static int add_entries(struct contents *c, int dir_fd, const char *without, unsi
 	for (size_t i = 0; !err && i < names.n; i++)
 		if (!without || strcmp(names.items[i], without) != 0)
 			err = add_entry(c, dir_fd, names.items[i], depth);
+	if (err == -ERR_NOTFOUND) /* it was, a moment ago; and a part is in the hash */
+		err = fail(c, -ERR_RACE, "it was changed while it was read");
 	contents_names_free(&names);
 	return err;
 }
@@ -331,7 +333,7 @@ static int add_entry(struct contents *c, int dir_fd, const char *name, unsigned 
 
 	if (c->entries >= c->bounds.entries_max)
 		return fail(c, -ERR_BOUND, "it has too many files");
-	if (is_late(c))
+	if (contents_is_late(&c->bounds))
 		return fail(c, -ERR_BOUND, "no time was left");
 	c->entries++;
 	if (before)

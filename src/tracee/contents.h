@@ -43,6 +43,9 @@ struct contents {
 	char *chunk; /* for reading */
 };
 
+/** contents_is_late: whether no time is left. */
+bool contents_is_late(const struct contents_bounds *bounds);
+
 /** contents_begin: Returns 0 or -ERR_NOMEM; contents_done() in any case. */
 must_check int contents_begin(struct contents *c, const struct contents_bounds *bounds);
 

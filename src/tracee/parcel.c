@@ -12,6 +12,8 @@
 /* What packages and managers say of a package is short; a RECORD has a line
  * for each file. */
 #define SAID_FILE_MAX_BYTES ((size_t)16 << 20)
+/* When no time is left: a hostile tree has thousands of the largest. */
+#define SAID_LATE_MAX_BYTES ((size_t)32 << 10)
 /* What changes while it is read is read again, so often. */
 #define TRIES 3
 
@@ -38,14 +40,15 @@ int parcel_open(const char *path)
 /* ---- what is said ------------------------------------------------------ */
 
 /* A file of the package's folder, and the hash of what was read. */
-static int read_file(int dir_fd, const char *name, struct buf *out, uint8_t sha256[32])
+static int read_file(int dir_fd, const char *name, const struct contents_bounds *bounds,
+                     struct buf *out, uint8_t sha256[32])
 {
 	auto_fd fd =
 		openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int err;
 
-	buf_init(out, SAID_FILE_MAX_BYTES);
+	buf_init(out, contents_is_late(bounds) ? SAID_LATE_MAX_BYTES : SAID_FILE_MAX_BYTES);
 	if (fd < 0)
 		return -ERR_NOTFOUND;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -58,23 +61,23 @@ static int read_file(int dir_fd, const char *name, struct buf *out, uint8_t sha2
 }
 
 /* What cannot be read says nothing; missing memory is another thing. */
-static int read_said(int dir_fd, const char *name,
+static int read_said(int dir_fd, const char *name, const struct contents_bounds *bounds,
                      int (*parse)(const char *text, size_t len, struct said *out), struct said *out,
                      uint8_t sha256[32])
 {
 	auto_buf text = BUF_INIT;
-	int err = read_file(dir_fd, name, &text, sha256);
+	int err = read_file(dir_fd, name, bounds, &text, sha256);
 
 	return err ? err : parse(buf_text(&text), text.len_bytes, out);
 }
 
-struct said_lock *parcel_lock(const char *modules)
+struct said_lock *parcel_lock(const char *modules, const struct contents_bounds *bounds)
 {
 	auto_fd fd = parcel_open(modules);
 	auto_buf text = BUF_INIT;
 	uint8_t unused[32];
 
-	if (fd < 0 || read_file(fd, ".package-lock.json", &text, unused) != 0)
+	if (fd < 0 || read_file(fd, ".package-lock.json", bounds, &text, unused) != 0)
 		return NULL;
 	return said_lock_read(buf_text(&text), text.len_bytes);
 }
@@ -157,7 +160,7 @@ static int of_folder(int dir_fd, const char *base, const struct contents_bounds 
 		out->why = "its folder cannot be read";
 		return 0;
 	}
-	err = read_said(fd, "package.json", said_manifest, &out->own, seen[0].sha256);
+	err = read_said(fd, "package.json", bounds, said_manifest, &out->own, seen[0].sha256);
 	if (err == -ERR_NOMEM)
 		return err;
 	seen[0].has = err == 0;
@@ -295,10 +298,11 @@ static int hash_parts(int site_fd, const char *dist_info, const struct contents_
 	return conclude(&c, err, seen, out);
 }
 
-static int read_names(int fd, struct said_names *out, uint8_t sha256[32])
+static int read_names(int fd, const struct contents_bounds *bounds, struct said_names *out,
+                      uint8_t sha256[32])
 {
 	auto_buf text = BUF_INIT;
-	int err = read_file(fd, "RECORD", &text, sha256);
+	int err = read_file(fd, "RECORD", bounds, &text, sha256);
 
 	return err ? err : said_record(buf_text(&text), text.len_bytes, out);
 }
@@ -333,15 +337,16 @@ static int of_dist(int site_fd, const char *dist_info, const struct contents_bou
 	}
 	if (fd < 0)
 		return of_entry(site_fd, dist_info, bounds, out);
-	said = read_said(fd, "METADATA", said_metadata, &out->own, seen[0].sha256);
-	err = read_names(fd, &out->names, seen[1].sha256);
+	said = read_said(fd, "METADATA", bounds, said_metadata, &out->own, seen[0].sha256);
+	err = read_names(fd, bounds, &out->names, seen[1].sha256);
 	seen[0].has = said == 0;
 	seen[1].has = err == 0;
 	out->state = said == 0 && err == 0 ? PARCEL_INSTALLED : PARCEL_STRAY;
 	snprintf(seen[0].path, sizeof seen[0].path, "%s/METADATA", dist_info);
 	snprintf(seen[1].path, sizeof seen[1].path, "%s/RECORD", dist_info);
 	if (said == -ERR_NOMEM || err == -ERR_NOMEM ||
-	    read_said(fd, "direct_url.json", said_direct_url, &out->claimed, unused) == -ERR_NOMEM)
+	    read_said(fd, "direct_url.json", bounds, said_direct_url, &out->claimed, unused) ==
+	            -ERR_NOMEM)
 		return -ERR_NOMEM;
 	err = name_it(out, dist_info);
 	return err ? err : hash_parts(site_fd, dist_info, bounds, seen, out);

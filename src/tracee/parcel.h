@@ -33,6 +33,11 @@ struct parcel {
 	uint64_t entries, bytes;
 };
 
+/* Of one package: what is larger is on record with its name and that it was
+ * too large to be hashed. */
+#define PARCEL_ENTRIES_MAX 200000
+#define PARCEL_BYTES_MAX (UINT64_C(1) << 30)
+
 /** parcel_open: a folder by its path, without following a link.
  * Returns a descriptor, or -1 with errno. */
 must_check int parcel_open(const char *path);
@@ -56,7 +61,7 @@ must_check int parcel_stray(int site_fd, const char *name, const struct contents
 
 /** parcel_lock: what npm's own lock file in a node_modules says.
  * @modules: path of that folder.  Returns NULL: nothing. */
-struct said_lock *parcel_lock(const char *modules);
+struct said_lock *parcel_lock(const char *modules, const struct contents_bounds *bounds);
 
 void parcel_free(struct parcel *p);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Package managers that lie, leave traps, are killed or leave something running:
 what lies there after them is on record all the same.  They are stand-ins."""
+import json
 import os
 import pathlib
 import shutil
@@ -95,6 +96,26 @@ for _ in range(70):
     has(audit("show", session()).stdout, "2 without a hash", "on the screen as well")
 
 
+def test_hidden():
+    found = lie("""
+put('unseen')
+os.rename('node_modules', 'apart')
+os.symlink('apart', 'node_modules')
+""", check=False)
+    same((states(found), found["unseen"].get("why")),
+         ({"unseen": ("stray", None)}, "the folder that it is in is a link"), "what is behind a link is not gone")
+    found = lie("put('shut')\nmodules.chmod(0o311)\n", check=False)
+    want = "installed" if os.access(APP / "node_modules", os.R_OK) else "stray"
+    same(found["shut"]["state"], want, "nor is what is in a folder that cannot be listed")
+    if want == "stray":
+        same(found["shut"].get("why"), "the folder that it is in cannot be read", "and it is said why")
+    (APP / "node_modules").chmod(0o755)
+    lie("put('grows').joinpath('x').write_text('x')\n")
+    os.truncate(APP / "node_modules/grows/x", 1 << 42)
+    done = audit("packages", "--json", "--check", session())
+    same((done.returncode, json.loads(done.stdout)["now"]), (1, "changed"), "what has grown has changed")
+
+
 def test_ends():
     found = lie("put('k')\nos.kill(os.getpid(), 9)\n", status=-9)
     same(states(found), {"k": ("installed", "1.0.0")}, "a manager that was killed")
@@ -145,6 +166,7 @@ def test_usage():
 stub_npm()
 test_liars()
 test_traps()
+test_hidden()
 test_ends()
 test_usage()
 finish()

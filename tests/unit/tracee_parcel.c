@@ -6,6 +6,7 @@
 #include "tests/unit/tap.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -139,6 +140,61 @@ static void is_bound(int site, const struct contents_bounds *b, const char *why,
 	parcel_free(&p);
 }
 
+/* A file that goes after its folder's names were read. */
+static int going_fd = -1;
+
+int closedir(DIR *d)
+{
+	int (*next)(DIR *) = (int (*)(DIR *))(uintptr_t)dlsym(RTLD_NEXT, "closedir");
+
+	if (going_fd >= 0)
+		(void)unlinkat(going_fd, "goes", 0);
+	return next(d);
+}
+
+static void test_going(int at)
+{
+	auto_fd site = folder(at, "site");
+	auto_fd code = folder(site, "code");
+	struct contents c;
+
+	put(code, "goes", "x", 0644);
+	going_fd = code;
+	tap_is_int(contents_begin(&c, &wide), 0, "a hash is begun");
+	tap_is_int(contents_add(&c, site, "code"), -ERR_RACE, "what goes meanwhile is noticed");
+	tap_is_str(c.why, "it was changed while it was read", "and said");
+	contents_done(&c);
+	going_fd = -1;
+	tap_is_int(contents_begin(&c, &wide), 0, "another");
+	tap_is_int(contents_add(&c, site, "gone"), -ERR_NOTFOUND, "what was not there");
+	contents_done(&c);
+	clear(at, "site");
+}
+
+/* What is said is read within bounds, also when no time is left. */
+static void test_late(int at)
+{
+	static const struct contents_bounds late = {1000, 1 << 20, 1};
+	auto_fd site = folder(at, "site");
+	auto_fd one = folder(site, "one");
+	char text[40000];
+	struct parcel p;
+
+	put(one, "package.json", "{\"name\":\"one\",\"version\":\"1\"}", 0644);
+	tap_is_int(parcel_node(site, "one", &late, &p), 0, "late, a package that says little");
+	tap_is_str(p.own.version, "1", "has said it");
+	parcel_free(&p);
+	snprintf(text, sizeof text, "%-39998s", "{\"name\":\"one\",\"version\":\"1\"}");
+	put(one, "package.json", text, 0644);
+	tap_is_int(parcel_node(site, "one", &late, &p), 0, "one with much to read");
+	tap_ok(!p.own.version && p.err == -ERR_BOUND, "is not read");
+	parcel_free(&p);
+	tap_is_int(parcel_node(site, "one", &wide, &p), 0, "but in time");
+	tap_is_str(p.own.version, "1", "it is");
+	parcel_free(&p);
+	clear(at, "site");
+}
+
 static void test_bounds(int at)
 {
 	auto_fd site = folder(at, "site");
@@ -227,6 +283,8 @@ int main(void)
 	test_lines(at);
 	test_node(at);
 	test_bounds(at);
+	test_going(at);
+	test_late(at);
 	test_python(at);
 	if (rmdir(made) != 0)
 		tap_ok(false, "nothing is left behind");

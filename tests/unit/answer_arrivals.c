@@ -1,0 +1,218 @@
+/* answer/arrivals: what managers left is on record, also where there are many, or
+ * where they hide it. */
+#include "answer/arrivals.h"
+
+#include "audit/audit.h"
+#include "audit/columns.h"
+#include "audit/store.h"
+#include "base/buf.h"
+#include "base/own.h"
+#include "package/said.h"
+#include "package/touched.h"
+#include "tests/unit/tap.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As many as have a place of their own (arrivals.c). */
+#define RUNS 64
+
+static char folder[] = "/tmp/wary-unit-XXXXXX";
+
+static struct audit *open_session(const char *db)
+{
+	static const char *const argv[] = {"npm", NULL};
+	static const struct audit_source sources[] = {{"default.wary", "/d.wary", "wary 1\n", 7}};
+	const struct audit_session s = {
+		.argv = argv,
+		.argc = 1,
+		.cwd = "/",
+		.user = "ana",
+		.host = "host",
+		.kernel = "6.18",
+		.version = "0.1",
+		.uid = 1000,
+		.sources = sources,
+		.sources_n = 1,
+	};
+	struct audit *a = NULL;
+	const char *why = NULL;
+	int err = audit_open_begin(db, &a);
+
+	if (!err)
+		err = audit_open_finish(a, &s, &why);
+	tap_is_int(err, 0, "a session opens");
+	return err ? NULL : a;
+}
+
+static void write_in(const char *path, const char *name, const char *text)
+{
+	char file[400];
+	FILE *f;
+
+	snprintf(file, sizeof file, "%s/%s", path, name);
+	f = fopen(file, "we");
+	invariant(f != NULL && fputs(text, f) >= 0);
+	invariant(fclose(f) == 0);
+}
+
+/* A package "node_modules/NAME" in a project; its path. */
+static const char *package(const char *project, const char *name)
+{
+	static char path[256];
+	char text[300];
+
+	snprintf(path, sizeof path, "%s/%s", folder, project);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/%s/node_modules", folder, project);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/%s/node_modules/%s", folder, project, name);
+	(void)mkdir(path, 0755);
+	snprintf(text, sizeof text, "{\"name\":\"%s\",\"version\":\"1\"}", name);
+	write_in(path, "package.json", text);
+	return path;
+}
+
+/* Puts a link in place of a project's node_modules. */
+static void hide(const char *project)
+{
+	char from[256];
+	char to[256];
+
+	snprintf(from, sizeof from, "%s/%s/node_modules", folder, project);
+	snprintf(to, sizeof to, "%s/%s/apart", folder, project);
+	tap_is_int(rename(from, to), 0, "node_modules is moved");
+	tap_is_int(symlink("apart", from), 0, "and a link is there");
+}
+
+/* Sets that are full: what is met after that has a row all the same. */
+static void overflow(struct arrivals *a)
+{
+	struct arrivals_run run = {.pid = getpid(), .manager = "npm"};
+	uint32_t id = arrivals_begin(a, &run);
+	char path[300];
+
+	snprintf(path, sizeof path, "%s/three/node_modules/whole/node_modules", folder);
+	(void)package("three", "whole");
+	tap_is_int(mkdir(path, 0755), 0, "a package with its own node_modules");
+	arrivals_touch(a, id, package("three", "whole"));
+	arrivals_touch(a, id, package("three", "other"));
+	for (unsigned i = 0; i < TOUCHED_MAX; i++) {
+		snprintf(path, sizeof path, "%s/three/node_modules/.passing-%u", folder, i);
+		arrivals_touch(a, id, path);
+	}
+}
+
+/* Distributions that claim as many names as may be, and something of nobody. */
+static void claim(struct arrivals *a)
+{
+	struct arrivals_run run = {.pid = getpid(), .manager = "pip"};
+	uint32_t id = arrivals_begin(a, &run);
+	char path[300];
+
+	snprintf(path, sizeof path, "%s/site-packages", folder);
+	(void)mkdir(path, 0755);
+	for (unsigned i = 0; i <= TOUCHED_MAX / SAID_NAMES_MAX; i++) {
+		auto_buf record = BUF_INIT;
+
+		snprintf(path, sizeof path, "%s/site-packages/d%u-1.dist-info", folder, i);
+		(void)mkdir(path, 0755);
+		arrivals_touch(a, id, path);
+		for (unsigned k = 0; k < SAID_NAMES_MAX; k++)
+			buf_fmt(&record, "d%u_%u,,\n", i, k);
+		write_in(path, "RECORD", buf_text(&record));
+		write_in(path, "METADATA", "Name: d\nVersion: 1\n");
+	}
+	snprintf(path, sizeof path, "%s/site-packages", folder);
+	write_in(path, "nobodys.py", "x");
+	snprintf(path, sizeof path, "%s/site-packages/nobodys.py", folder);
+	arrivals_touch(a, id, path);
+}
+
+static void fill(struct arrivals *a)
+{
+	struct arrivals_run run = {.pid = getpid(), .manager = "npm"};
+	uint32_t first = 0;
+	uint32_t id = 0;
+	bool all = true;
+
+	for (unsigned i = 2; i < RUNS; i++) {
+		id = arrivals_begin(a, &run);
+		first = first ? first : id;
+		all = all && id && id != ARRIVALS_LATE;
+	}
+	tap_ok(all, "so many runs have a number of their own");
+	arrivals_touch(a, first, package("one", "first"));
+	arrivals_touch(a, id, package("one", "last"));
+	id = arrivals_begin(a, &run);
+	tap_ok(id == ARRIVALS_LATE, "one more is late");
+	arrivals_touch(a, id, package("one", "beyond"));
+	arrivals_touch(a, id, package("two", "hidden"));
+	hide("two");
+	run.pid = getppid();
+	run.before = first;
+	tap_ok(arrivals_begin(a, &run) == first, "one below another is of that one");
+}
+
+static void check(const char *db)
+{
+	struct store *s = NULL;
+	char *why = NULL;
+	sqlite3_stmt *stmt = NULL;
+	auto_buf out = BUF_INIT;
+
+	tap_is_int(store_open(db, STORE_READ, &s, &why), 0, "the record is read");
+	if (sqlite3_prepare_v2(store_db(s),
+	                       "SELECT object || ' ' || reason FROM packages"
+	                       " WHERE object <> 'pip:d' ORDER BY object",
+	                       -1, &stmt, NULL) != SQLITE_OK)
+		buf_str(&out, store_why(s));
+	while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
+		buf_fmt(&out, "%s;", (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	store_close(s);
+	free(why);
+	tap_is_str(buf_text(&out),
+	           "npm:beyond 2;npm:first 2;npm:hidden 4;npm:last 2;"
+	           "npm:other 2;npm:whole 2;pip:nobodys.py 4;",
+	           "each is there, and none said to be removed");
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+int main(void)
+{
+	struct arrivals *arrivals = NULL;
+	char db[64];
+	struct audit *a;
+
+	if (!mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0) {
+		tap_ok(false, "a folder can be made");
+		return tap_done();
+	}
+	snprintf(db, sizeof db, "%s/wary/wary.db", folder);
+	a = open_session(db);
+	tap_is_int(a ? arrivals_new(a, &arrivals) : -1, 0, "arrivals are made");
+	if (arrivals) {
+		tap_is_int(arrivals_start(arrivals), 0, "their thread starts");
+		overflow(arrivals);
+		claim(arrivals);
+		fill(arrivals);
+		arrivals_finish(arrivals);
+		tap_is_int(audit_close(a, 0, "exited"), 0, "the session ends");
+		arrivals_free(arrivals);
+		check(db);
+	}
+	tap_is_int(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0, "nothing is left");
+	return tap_done();
+}
