@@ -224,6 +224,16 @@ def check_without_tombstone(original, names):
     last = rows("SELECT max(id) FROM tombstone")[0][0]
     found("another record's tombstone", r"^wary: tombstone ",
           (f"INSERT INTO tombstone VALUES ({last + 1}{', ?' * 10})", row[1:]))
+    # A record that is all another machine's, its tombstones too, with this machine's key put in.
+    path = copy("strange", forged)
+    same(verify(path)[0], 1, "another machine's record is not this one's")
+    key = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE id = 1")[0]
+    with opened(path) as db:
+        db.execute("INSERT INTO signer VALUES ((SELECT 1 + max(id) FROM signer), ?, ?, ?, ?, ?)", key)
+    same(verify(path)[0], 1, "nor with this machine's key among the signers")
+    status, text = second(path)
+    same(status, 1, "to the second verifier neither")
+    has(text, "another machine's key", "which says why")
 
 
 def check_damaged():
