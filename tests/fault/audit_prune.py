@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 from wary_test import BUILD, SRC, TMP, WARY, finish, has, has_not, note, ok, same
 
@@ -265,6 +266,29 @@ def check_living(names):
     same(len(sessions(path)), 1, "what is left is the pruning's own session")
 
 
+def check_raced(original, names):
+    """A session that goes while it is being held is not said to be held."""
+    path = copy("raced", original)
+    live = TMP / ".raced.db.live"
+    live.mkdir(exist_ok=True)
+    ident = rows(f"SELECT id FROM session WHERE name = '{names[0]}'", path)[0][0]
+    turn = os.open(live, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    run = subprocess.Popen([WARY, "audit", "hold", names[0], "--db", path], env=ENV, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # It has found the session, and waits for its turn to write.
+    while run.poll() is None and not any(len(p.name) == 32 for p in live.iterdir()):
+        time.sleep(0.01)
+    with opened(path) as db:
+        for statement in gone(ident, path):
+            db.execute(statement)
+    os.close(turn)
+    text = run.communicate(timeout=120)[0]
+    same(run.returncode, 1, "held too late")
+    has(text, f"session {names[0]} was removed meanwhile", "is said")
+    has_not(text, "is held", "and nothing else")
+
+
 def check_size():
     """Oldest first, no more than must be; a store that has no room set apart is written anew."""
     path = TMP / "sized.db"
@@ -352,6 +376,7 @@ def main():
     check_without_tombstone(original, names)
     check_damaged()
     check_living(names)
+    check_raced(original, names)
     check_size()
     check_killed()
     check_beside()
