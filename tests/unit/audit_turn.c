@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void test_turns(const char *db)
@@ -27,6 +28,26 @@ static void test_turns(const char *db)
 	tap_is_int(turn_take(other, 0), 0, "when it is given back it does");
 	turn_give(other);
 	turn_give(-1);
+}
+
+/* That no descriptor is left says nothing of the folder. */
+static void test_no_descriptor(const char *db)
+{
+	struct rlimit kept;
+	struct rlimit none;
+	int fd = -1;
+	int err;
+
+	if (getrlimit(RLIMIT_NOFILE, &kept) != 0)
+		abort();
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = kept.rlim_max};
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		abort();
+	err = turn_open(db, &fd);
+	if (setrlimit(RLIMIT_NOFILE, &kept) != 0)
+		abort();
+	tap_is_int(err, -ERR_SYS, "without a descriptor it is not the folder's fault");
+	tap_is_int(fd, -1, "and there is none to close");
 }
 
 /* Holds the turn in a process of its own. Returns its number. */
@@ -104,6 +125,7 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof path, "%s/a.db", folder);
 	test_turns(path);
+	test_no_descriptor(path);
 	snprintf(path, sizeof path, "%s/b.db", folder);
 	test_batch(path);
 	status = tap_done();
