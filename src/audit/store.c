@@ -51,7 +51,9 @@ static const char *hint_of(int err)
 		{-ERR_FULL, "the disk is full; make room, or name another place with -o FILE"},
 		{-ERR_DAMAGED, "it is damaged or no database; move it away (wary audit verify says "
 	                       "what is left of it) and a new one will be made"},
-		{-ERR_BUSY, "another program holds it locked"},
+		{-ERR_BUSY,
+	         "another program holds it locked, one that is stopped perhaps: continue or "
+	         "end it; fuser -v on the record and on its .live folder shows which"},
 		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
 	};
 

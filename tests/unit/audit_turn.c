@@ -99,6 +99,8 @@ static void test_batch(const char *db)
 	tap_is_int(store_open(db, STORE_CREATE, &s, &why), 0, "a store");
 	other = hold(db);
 	tap_is_int(store_turn(s, 0), -ERR_BUSY, "no batch begins meanwhile");
+	why = store_explain(s, -ERR_BUSY);
+	tap_ok(why && strstr(why, "continue or end it"), "what to do about it is said");
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	tap_is_int(store_begin(s, &last), 0, "one that died holds nothing up");
