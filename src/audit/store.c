@@ -142,6 +142,11 @@ static int read_marks(struct store *s, int64_t *id, int64_t *version, bool *empt
 	if (!err)
 		err = pragma_number(s, "SELECT count(*) FROM sqlite_master", &objects);
 	*empty = !*id && !*version && !objects;
+	/* Another process made it between these: its one commit can be seen by now. */
+	if (!err && !*id && !*empty)
+		err = pragma_number(s, "PRAGMA application_id", id);
+	if (!err && *id && !*version)
+		err = pragma_number(s, "PRAGMA user_version", version);
 	return err;
 }
 
