@@ -111,6 +111,7 @@ class Verifier:
         self.db = db
         self.machine = machine
         self.signers = {}
+        self.trusted = set()  # the machine's keys, and those that they certified
         self.rows = 0
         self.sessions = {}
         self.gaps = {}
@@ -164,7 +165,7 @@ class Verifier:
         return number + count, last
 
     def keys(self):
-        """Every signer is certified by one before it, the first by itself."""
+        """Every signer is certified by one before it, the first by itself; all of them lead to the machine's."""
         roles = {"machine": 1, "session": 2, "recovery": 3}
         uuids = dict(self.all("SELECT signer, uuid FROM session"))
         for ident, role, public, by, certificate, at in self.all(
@@ -180,6 +181,9 @@ class Verifier:
             check(by == 0 or self.signers.get(by, (0, 0))[1] == "machine",
                   f"signer {ident} is certified by one that is no machine key")
             check(signed(above, message, certificate), f"signer {ident} has a false certificate")
+            check(by in self.trusted or (role == "machine" and public == self.machine),
+                  f"signer {ident} leads to another machine's key")
+            self.trusted.add(ident)
             self.signers[ident] = (public, role)
         check(any(r == "machine" and p == self.machine for p, r in self.signers.values()),
               "the store was not signed by this machine's key")
@@ -245,13 +249,15 @@ class Verifier:
 
     def checkpoint(self, c, before):
         check(c["prev"] == before, f"checkpoint {c['id']} does not follow the one before it")
-        uuid = self.one("SELECT uuid FROM session WHERE id = ?", c["session"])[0]
+        uuid, signer = self.one("SELECT uuid, signer FROM session WHERE id = ?", c["session"])
         prev = self.sessions.get(c["session"], bytes(32))
         leaves = self.leaves(c, prev)
         check(not leaves or leaves[-1] == c["chain"], f"rows of checkpoint {c['id']} were changed")
         check(not leaves or merkle(leaves) == c["root"], f"checkpoint {c['id']} has another root")
         self.sessions[c["session"]] = c["chain"]
-        public = self.signers[c["signer"]][0]
+        public, role = self.signers[c["signer"]]
+        check(role == "recovery" or (role == "session" and c["signer"] == signer),
+              f"checkpoint {c['id']} is signed by another's key")
         names = [f"{p}{t}{s}" for t in ("string", "actor", "act", "detail", "event")
                  for p, s in (("first_", ""), ("", "s"))]
         message = (b"wary checkpoint 1\0" + c["prev"] + u64(c["id"], c["session"]) + uuid

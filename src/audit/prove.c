@@ -280,7 +280,11 @@ static int make(struct prover *p)
 	if (!err && sqlite3_exec(store_db(p->v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		err = -ERR_SYS;
 	if (!err) {
-		verify_load(&p->v);
+		bool ours = verify_load(&p->v);
+
+		err = p->v.err ? p->v.err : ours ? 0 : -ERR_DAMAGED;
+	}
+	if (!err) {
 		verify_rows_begin(&p->v);
 		err = p->v.err ? p->v.err : add_rows(p, rows);
 		verify_rows_end(&p->v);

@@ -51,7 +51,9 @@ static const char *hint_of(int err)
 		{-ERR_FULL, "the disk is full; make room, or name another place with -o FILE"},
 		{-ERR_DAMAGED, "it is damaged or no database; move it away (wary audit verify says "
 	                       "what is left of it) and a new one will be made"},
-		{-ERR_BUSY, "another program holds it locked"},
+		{-ERR_BUSY,
+	         "another program holds it locked, one that is stopped perhaps: continue or "
+	         "end it; fuser -v on the record and on its .live folder shows which"},
 		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
 	};
 
@@ -61,11 +63,16 @@ static const char *hint_of(int err)
 	return NULL;
 }
 
-static void explain(const char *path, int err, const char *detail, char **why)
+static void explain(const char *path, enum store_mode mode, int err, const char *detail, char **why)
 {
 	struct buf b = BUF_INIT;
 	const char *hint = hint_of(err);
 
+	/* For the memory that its readers share (https://sqlite.org/wal.html#readonly). */
+	if (err == -ERR_PERM && mode == STORE_READ)
+		hint = "it cannot be read, or SQLite may not make a file beside it, which it needs "
+		       "even to read: copy it, with its -wal, to a folder of yours and name that "
+		       "with --db FILE";
 	buf_str(&b, "the record ");
 	text_printable(&b, path, strlen(path), 0);
 	buf_fmt(&b, " cannot be used: %s", detail ? detail : err_text(err));
@@ -135,6 +142,11 @@ static int read_marks(struct store *s, int64_t *id, int64_t *version, bool *empt
 	if (!err)
 		err = store_number(s, "SELECT count(*) FROM sqlite_master", &objects);
 	*empty = !*id && !*version && !objects;
+	/* Another process made it between these: its one commit can be seen by now. */
+	if (!err && !*id && !*empty)
+		err = store_number(s, "PRAGMA application_id", id);
+	if (!err && *id && !*version)
+		err = store_number(s, "PRAGMA user_version", version);
 	return err;
 }
 
@@ -260,7 +272,9 @@ int store_open(const char *path, enum store_mode mode, struct store **out, char 
 	s->turn_fd = -1;
 	err = open_at(s, mode, &detail);
 	if (err) {
-		explain(path, err, detail ? detail : s->db ? sqlite3_errmsg(s->db) : NULL, why);
+		if (!detail && s->db)
+			detail = sqlite3_errmsg(s->db);
+		explain(path, mode, err, detail, why);
 		store_close(s);
 		return err;
 	}
@@ -298,7 +312,7 @@ char *store_explain(const struct store *s, int err)
 	bool said = rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE;
 	char *why = NULL;
 
-	explain(s->path, err, said ? sqlite3_errmsg(s->db) : NULL, &why);
+	explain(s->path, STORE_WRITE, err, said ? sqlite3_errmsg(s->db) : NULL, &why);
 	return why;
 }
 

@@ -23,7 +23,9 @@ int turn_open(const char *db, int *fd)
 	if (err)
 		return err;
 	*fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return *fd < 0 ? -ERR_PERM : 0;
+	if (*fd >= 0)
+		return 0;
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -ERR_SYS : -ERR_PERM;
 }
 
 /* flock(2) has no time limit of its own, and its holder may be stopped. */

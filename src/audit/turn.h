@@ -14,7 +14,7 @@
  * which is made where it is missing.
  * @db: path of the store. @fd: set to a descriptor that turn_take needs; the
  * caller closes it.
- * Returns 0 or -ERR_NOMEM, -ERR_FULL, -ERR_PERM. */
+ * Returns 0 or -ERR_NOMEM, -ERR_FULL, -ERR_PERM, -ERR_SYS (no descriptor is left). */
 must_check int turn_open(const char *db, int *fd);
 
 /** turn_take: waits for the turn, at most @wait_ms milliseconds.  Nested calls

@@ -282,6 +282,22 @@ static void walk(struct verify *v)
 	verify_rows_end(v);
 }
 
+static void check_all(struct verify *v)
+{
+	bool whole = !v->options->session;
+
+	if (whole)
+		verify_tombs_load(v);
+	if (!v->err)
+		walk(v);
+	if (!v->err && whole)
+		verify_tombs_end(v);
+	if (!v->err && whole)
+		verify_rest(v);
+	if (!v->err && whole)
+		verify_ends(v);
+}
+
 int verify_store(const struct verify_options *o, struct verify_result *out, char **why)
 {
 	struct verify v = {.options = o, .result = out};
@@ -297,18 +313,8 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	/* All of it as it is at one moment, whoever writes meanwhile. */
 	if (!v.err && sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		v.err = -ERR_SYS;
-	if (!v.err)
-		verify_load(&v);
-	if (!v.err && !o->session)
-		verify_tombs_load(&v);
-	if (!v.err)
-		walk(&v);
-	if (!v.err && !o->session)
-		verify_tombs_end(&v);
-	if (!v.err && !o->session)
-		verify_rest(&v);
-	if (!v.err && !o->session)
-		verify_ends(&v);
+	if (!v.err && verify_load(&v))
+		check_all(&v);
 	if (!out->wrong)
 		out->vouched_row = v.good_row;
 	if (v.err && asprintf(why, "the record cannot be read: %s", store_why(v.store)) < 0)

@@ -109,8 +109,9 @@ bool verify_batch_hashes(struct verify *v, const struct rows_checkpoint *c,
 struct verify_session *verify_session_of(struct verify *v, uint64_t id);
 struct verify_signer *verify_signer_of(struct verify *v, uint64_t id);
 
-/* Before the walk: schema, keys, sessions. */
-void verify_load(struct verify *v);
+/** verify_load: before the walk: tables, keys, sessions. Returns whether to walk: not
+ * where a table is not as wary made it, which was said, nor with v->err set. */
+bool verify_load(struct verify *v);
 /** verify_signer_fits: whether a checkpoint's signer may sign this session. */
 bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_session *s);
 /** verify_opening: the leaf of a session's opening record. Returns whether it

@@ -89,6 +89,24 @@ static int find(struct store *s, const struct audit_args *o, struct target *t, b
 	return err ? AUDIT_USAGE : 0;
 }
 
+/* Retention that came between finding it and the hold did not know of that. */
+static bool is_still_there(const char *db, const struct target *t)
+{
+	struct store_session session;
+	bool there = false;
+	struct store *s = audit_open(db);
+	int err = s ? store_session_find(s, t->uuid, &session, &there) : 0;
+
+	if (err)
+		log_error("the record cannot be read: %s", store_why(s));
+	else if (s && !there)
+		log_error("session %s was removed meanwhile: there is nothing left to hold (see "
+		          "wary audit verify)",
+		          t->name);
+	store_close(s);
+	return there;
+}
+
 static int record(const char *db, const struct audit_args *o, const struct target *t, int argc,
                   char **argv)
 {
@@ -106,6 +124,8 @@ static int record(const char *db, const struct audit_args *o, const struct targe
 		log_error("it cannot be recorded: %s", err_text(err));
 	if (audit_own_close(a, err ? AUDIT_USAGE : 0) != 0 || err)
 		return AUDIT_USAGE;
+	if (!o->release && !is_still_there(db, t))
+		return AUDIT_WRONG;
 	printf("wary: session %s is %s\n", t->name,
 	       o->release ? "not held any more: retention may remove it"
 	                  : "held: retention leaves it");

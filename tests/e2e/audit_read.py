@@ -4,6 +4,7 @@ show, verify; as text and as JSON; with names that would harm a terminal."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -121,6 +122,25 @@ def check_words():
         has(audit("log", "--help").stdout, f"[{option}", f"log says that it takes {option}")
 
 
+def check_read_only():
+    """A copy where nothing may be made: not for everybody is it readable, but what to do is said."""
+    folder = TMP / "readonly"
+    folder.mkdir()
+    shutil.copy(DB, folder / "copy.db")
+    os.chmod(folder / "copy.db", 0o400)
+    os.chmod(folder, 0o500)
+    for command in ("sessions", "log", "verify"):
+        done = audit(command, "--db", folder / "copy.db")
+        text = done.stdout + done.stderr
+        if os.access(folder, os.W_OK):
+            ok(done.returncode != 2, f"{command}: root may write everywhere {text}")
+        else:
+            same(done.returncode, 2, f"{command} of a copy in a folder that cannot be written")
+            has(text, "copy it, with its -wal, to a folder of yours", "says what to do")
+        has_not(text, "-o FILE", "and nothing of a session's options")
+    os.chmod(folder, 0o700)
+
+
 def main():
     open(HOSTILE, "w").close()
     name = run()
@@ -131,6 +151,7 @@ def main():
     check_show(name)
     check_follow(name)
     check_words()
+    check_read_only()
     done = audit("verify")
     same(done.returncode, 0, "verify")
     has(done.stdout, ": intact, signed by key ", "says so")

@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 from wary_test import BUILD, SRC, TMP, WARY, finish, has, has_not, note, ok, same
 
@@ -225,6 +226,16 @@ def check_without_tombstone(original, names):
     last = rows("SELECT max(id) FROM tombstone")[0][0]
     found("another record's tombstone", r"^wary: tombstone ",
           (f"INSERT INTO tombstone VALUES ({last + 1}{', ?' * 10})", row[1:]))
+    # A record that is all another machine's, its tombstones too, with this machine's key put in.
+    path = copy("strange", forged)
+    same(verify(path)[0], 1, "another machine's record is not this one's")
+    key = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE id = 1")[0]
+    with opened(path) as db:
+        db.execute("INSERT INTO signer VALUES ((SELECT 1 + max(id) FROM signer), ?, ?, ?, ?, ?)", key)
+    same(verify(path)[0], 1, "nor with this machine's key among the signers")
+    status, text = second(path)
+    same(status, 1, "to the second verifier neither")
+    has(text, "another machine's key", "which says why")
 
 
 def check_damaged():
@@ -254,6 +265,29 @@ def check_living(names):
     has_not(text, "stays", "and goes when it has ended")
     same(verify(path)[0], 0, "verifies")
     same(len(sessions(path)), 1, "what is left is the pruning's own session")
+
+
+def check_raced(original, names):
+    """A session that goes while it is being held is not said to be held."""
+    path = copy("raced", original)
+    live = TMP / ".raced.db.live"
+    live.mkdir(exist_ok=True)
+    ident = rows(f"SELECT id FROM session WHERE name = '{names[0]}'", path)[0][0]
+    turn = os.open(live, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    run = subprocess.Popen([WARY, "audit", "hold", names[0], "--db", path], env=ENV, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # It has found the session, and waits for its turn to write.
+    while run.poll() is None and not any(len(p.name) == 32 for p in live.iterdir()):
+        time.sleep(0.01)
+    with opened(path) as db:
+        for statement in gone(ident, path):
+            db.execute(statement)
+    os.close(turn)
+    text = run.communicate(timeout=120)[0]
+    same(run.returncode, 1, "held too late")
+    has(text, f"session {names[0]} was removed meanwhile", "is said")
+    has_not(text, "is held", "and nothing else")
 
 
 def check_size():
@@ -343,6 +377,7 @@ def main():
     check_without_tombstone(original, names)
     check_damaged()
     check_living(names)
+    check_raced(original, names)
     check_size()
     check_killed()
     check_beside()

@@ -179,6 +179,17 @@ def schema():
     found("a view changed", "^wary: the view decisions was changed",
           "DROP VIEW decisions", "CREATE VIEW decisions AS SELECT * FROM event WHERE id > 5",
           keep_triggers=True)
+    for table in ("checkpoint", "signer", "session", "event"):
+        db = sqlite3.connect(ORIGINAL)
+        names = columns(db, table)
+        db.close()
+        rest = ", ".join(f"1 AS {name}" for name in names if name != "id")
+        found(f"rows without end in the place of {table}", f"^wary: the table {table} was removed",
+              f"DROP TABLE {table}", f"CREATE VIEW {table} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL"
+              f" SELECT id + 1 FROM n) SELECT id, {rest} FROM n", keep_triggers=True)
+        done = subprocess.run([WARY, "audit", "prove", "5", "--db", TMP / "tampered.db"], env=ENV, timeout=120,
+                              check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        check(done.returncode == 1 and "no proof is made" in done.stderr, "and nothing is proven by them")
 
 
 def guards():

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void test_turns(const char *db)
@@ -27,6 +28,26 @@ static void test_turns(const char *db)
 	tap_is_int(turn_take(other, 0), 0, "when it is given back it does");
 	turn_give(other);
 	turn_give(-1);
+}
+
+/* That no descriptor is left says nothing of the folder. */
+static void test_no_descriptor(const char *db)
+{
+	struct rlimit kept;
+	struct rlimit none;
+	int fd = -1;
+	int err;
+
+	if (getrlimit(RLIMIT_NOFILE, &kept) != 0)
+		abort();
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = kept.rlim_max};
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		abort();
+	err = turn_open(db, &fd);
+	if (setrlimit(RLIMIT_NOFILE, &kept) != 0)
+		abort();
+	tap_is_int(err, -ERR_SYS, "without a descriptor it is not the folder's fault");
+	tap_is_int(fd, -1, "and there is none to close");
 }
 
 /* Holds the turn in a process of its own. Returns its number. */
@@ -78,6 +99,8 @@ static void test_batch(const char *db)
 	tap_is_int(store_open(db, STORE_CREATE, &s, &why), 0, "a store");
 	other = hold(db);
 	tap_is_int(store_turn(s, 0), -ERR_BUSY, "no batch begins meanwhile");
+	why = store_explain(s, -ERR_BUSY);
+	tap_ok(why && strstr(why, "continue or end it"), "what to do about it is said");
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	tap_is_int(store_begin(s, &last), 0, "one that died holds nothing up");
@@ -104,6 +127,7 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof path, "%s/a.db", folder);
 	test_turns(path);
+	test_no_descriptor(path);
 	snprintf(path, sizeof path, "%s/b.db", folder);
 	test_batch(path);
 	status = tap_done();
