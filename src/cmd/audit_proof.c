@@ -70,6 +70,7 @@ static void print_session(const struct proof_rows *r)
 static void print_verdict(const struct proof_rows *r)
 {
 	auto_buf b = BUF_INIT;
+	const char *name = NULL;
 
 	audit_put_text(&b, &r->act.answer);
 	buf_str(&b, ", by ");
@@ -83,11 +84,12 @@ static void print_verdict(const struct proof_rows *r)
 	name_line("rule", r, r->act.rule_text);
 	if (!r->event.known)
 		buf_str(&b, "unknown");
-	else if (r->event.result < 0 && r->event.result > -4096)
-		buf_fmt(&b, "%lld %s", (long long)r->event.result,
-		        strerrorname_np((int)-r->event.result));
 	else
 		buf_fmt(&b, "%lld", (long long)r->event.result);
+	if (r->event.known && r->event.result < 0 && r->event.result > -4096)
+		name = strerrorname_np((int)-r->event.result);
+	if (name) /* the kernel has numbers that have none */
+		buf_fmt(&b, " %s", name);
 	line("result", &b);
 }
 
