@@ -243,7 +243,7 @@ static void take_package(struct packages *p, sqlite3_stmt *stmt)
 }
 
 /* "3 installed: npm:a 1.0, … · 1 removed: npm:b 2.0": of each folder as the
- * session left it. */
+ * session last had it on record. */
 static void show_packages(struct show *w)
 {
 	sqlite3_stmt *stmt = ask(w, "SELECT reason, object, object2, result FROM (SELECT "
