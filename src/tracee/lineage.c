@@ -28,6 +28,8 @@
  * more than a quarter of what wary may have; beyond that a process is told by
  * its start time and a thread by /proc. */
 #define PIDFDS_MAX 2048
+/* So many processes and threads that have ended may stay known. */
+#define FEW 16
 /* How far up a parent is looked for that was itself not seen yet. */
 #define CLIMB_MAX 16
 
@@ -158,8 +160,6 @@ static struct thread *thread_find(struct lineage *l, pid_t tid)
 
 static void sweep(struct lineage *l)
 {
-	if (l->procs_n + l->threads_n < l->sweep_at)
-		return;
 	for (unsigned b = 0; b < BUCKETS; b++) {
 		for (struct proc **at = &l->procs[b]; *at;) {
 			struct proc *p = *at;
@@ -183,6 +183,12 @@ static void sweep(struct lineage *l)
 		}
 	}
 	l->sweep_at = 2 * (l->procs_n + l->threads_n) + 256;
+}
+
+static void sweep_if_due(struct lineage *l)
+{
+	if (l->procs_n + l->threads_n >= l->sweep_at)
+		sweep(l);
 }
 
 /* The process that a number names, if it was seen: of a leader, or of a thread
@@ -212,7 +218,7 @@ static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks, int 
 {
 	struct proc *p;
 
-	sweep(l);
+	sweep_if_due(l);
 	p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
@@ -360,6 +366,9 @@ static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
 	struct proc *p;
 
 	pthread_mutex_lock(&l->lock);
+	/* First of all, since it frees: a process that only makes threads, each of
+	 * which lives for a moment, adds no process ever. */
+	sweep_if_due(l);
 	p = proc_find(l, u->ids.tgid);
 	if (!p && found)
 		p = proc_add(l, u->ids.tgid, u->start_ticks, &u->proc_fd, found);
@@ -452,6 +461,14 @@ void lineage_free(struct lineage *l)
 	entry_put(l->unknown);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+void lineage_settle(struct lineage *l)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->procs_n + l->threads_n > FEW)
+		sweep(l);
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* The clock of start times, rounded up: a child counts as born later only if

@@ -1,6 +1,7 @@
 #include "trap/processes.h"
 
 #include "base/own.h"
+#include "tracee/lineage.h"
 #include "tracee/procfs.h"
 
 #include <poll.h>
@@ -23,6 +24,8 @@
 /* Of a chain of processes that only forked so many are placed. */
 #define FORKS_MAX 64
 #define EVENTS_AT_ONCE 64
+/* Where none ends for so long, what ended ones left is let go of. */
+#define CALM_MS 500
 /* The end of a process that wary could not be told the status of. */
 #define STATUS_UNKNOWN (-1)
 
@@ -36,6 +39,7 @@ struct process {
 
 struct processes {
 	struct audit *audit;
+	struct lineage *lineage;
 	pid_t guardian;
 	bool tells_status; /* the kernel does */
 	int epoll_fd, wake_fd;
@@ -312,10 +316,12 @@ static void *main_of(void *arg)
 
 	while (!stopping) {
 		struct epoll_event seen[EVENTS_AT_ONCE];
-		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, -1);
+		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, CALM_MS);
 
 		if (n < 0 && errno != EINTR)
 			break;
+		if (n == 0)
+			lineage_settle(p->lineage);
 		pthread_mutex_lock(&p->lock);
 		for (int i = 0; i < n; i++)
 			if (seen[i].data.u64)
@@ -354,7 +360,7 @@ static void dispose(struct processes *p)
 	free(p);
 }
 
-int processes_start(struct audit *a, pid_t guardian, struct processes **out)
+int processes_start(struct audit *a, struct lineage *l, pid_t guardian, struct processes **out)
 {
 	struct processes *p = calloc(1, sizeof *p);
 	int err;
@@ -362,6 +368,7 @@ int processes_start(struct audit *a, pid_t guardian, struct processes **out)
 	if (!p)
 		return -ERR_NOMEM;
 	p->audit = a;
+	p->lineage = l;
 	p->guardian = guardian;
 	p->watched_max = fd_share(WATCHED_MAX);
 	p->tells_status = kernel_tells_status();
