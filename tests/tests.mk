@@ -246,6 +246,7 @@ fault_programs = \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
 	tests/fault/audit_power \
+	tests/fault/audit_rotate \
 	tests/fault/policy_memory
 tests_fault_audit_bits_SOURCES = tests/fault/audit_bits.c
 tests_fault_audit_bits_LDADD = $(unit_libs)
@@ -267,6 +268,10 @@ tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
 tests_fault_audit_power_LDADD = $(unit_libs)
 tests_fault_audit_power_CFLAGS = $(fault_cflags)
 tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_rotate_SOURCES = tests/fault/audit_rotate.c
+tests_fault_audit_rotate_LDADD = $(unit_libs)
+tests_fault_audit_rotate_CFLAGS = $(fault_cflags)
+tests_fault_audit_rotate_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -566,6 +571,7 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_key.py \
 	tests/fault/audit_prune.py \
 	tests/fault/audit_stores.py \
 	tests/fault/audit_tamper.py \
