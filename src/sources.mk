@@ -148,12 +148,14 @@ libwary_a_SOURCES = \
 	src/audit/keys_rotate.c \
 	src/audit/lookup.c \
 	src/audit/machine.c \
+	src/audit/places.c \
 	src/audit/prove.c \
 	src/audit/prune.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
+	src/audit/report_rows.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/space.c \
@@ -344,6 +346,7 @@ wary_headers = \
 	src/audit/keys_rotate.h \
 	src/audit/machine.h \
 	src/audit/merkle.h \
+	src/audit/places.h \
 	src/audit/proof.h \
 	src/audit/prove.h \
 	src/audit/prune.h \
@@ -355,6 +358,7 @@ wary_headers = \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
+	src/audit/report_rows.h \
 	src/audit/rows.h \
 	src/audit/schema.h \
 	src/audit/schema_events.h \

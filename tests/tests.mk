@@ -560,6 +560,7 @@ dist_extra = \
 	tests/e2e/policy_world.sh \
 	tests/e2e/quickstart.sh \
 	tests/e2e/reduced.py \
+	tests/e2e/report_page.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
 	tests/e2e/same_make.sh \
@@ -665,6 +666,7 @@ dist_extra = \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
+	tests/lib/chromium.py \
 	tests/lib/flip.py \
 	tests/lib/installed_rows.py \
 	tests/lib/learn.py \
