@@ -165,11 +165,14 @@ class Verifier:
         return number + count, last
 
     def keys(self):
-        """Every signer is certified by one before it, the first by itself; all of them lead to the machine's."""
+        """Every signer is certified by one before it, the first by itself; all of them lead to the machine's.  A key
+        that replaced another is certified by that, and vouches for it in the next row: so both ways are trusted."""
         roles = {"machine": 1, "session": 2, "recovery": 3}
         uuids = dict(self.all("SELECT signer, uuid FROM session"))
-        for ident, role, public, by, certificate, at in self.all(
-                "SELECT id, role, public, certified_by, certificate, at_us FROM signer ORDER BY id"):
+        above, after, back = {}, {}, set()
+        for number, (ident, role, public, by, certificate, at) in enumerate(self.all(
+                "SELECT id, role, public, certified_by, certificate, at_us FROM signer ORDER BY id"), 1):
+            check(ident == number, f"signer {number} is missing")
             uuid = uuids.get(ident, bytes(16)) if role == "session" else bytes(16)
             if ident in self.removed and role != "machine":
                 uuid = self.removed[ident]
@@ -177,16 +180,29 @@ class Verifier:
                 uuid = self.one("SELECT s.uuid FROM checkpoint c JOIN session s ON s.id = c.session "
                                 "WHERE c.signer = ? LIMIT 1", ident)[0]
             message = (b"wary certificate 1\0" + bytes([roles[role]]) + public + uuid + u64(at))
-            above = self.signers[by][0] if by else public
             check(by == 0 or self.signers.get(by, (0, 0))[1] == "machine",
                   f"signer {ident} is certified by one that is no machine key")
-            check(signed(above, message, certificate), f"signer {ident} has a false certificate")
-            check(by in self.trusted or (role == "machine" and public == self.machine),
-                  f"signer {ident} leads to another machine's key")
-            self.trusted.add(ident)
+            check(signed(self.signers[by][0] if by else public, message, certificate),
+                  f"signer {ident} has a false certificate")
+            if role == "machine" and by and above[by] and self.signers[above[by]][0] == public:
+                back.add(ident)
+            else:
+                check(by not in after, f"signer {ident} is certified by a key that was replaced before")
+            if role == "machine" and by and ident not in back:
+                after[by] = ident
+            above[ident] = by
             self.signers[ident] = (public, role)
-        check(any(r == "machine" and p == self.machine for p, r in self.signers.values()),
-              "the store was not signed by this machine's key")
+        named = [i for i, (p, r) in self.signers.items() if r == "machine" and p == self.machine]
+        check(named, "the store was not signed by this machine's key")
+        for _ in range(2):
+            for ident in sorted(above):
+                if above[ident] in self.trusted or ident in named:
+                    self.trusted.add(ident)
+            for ident in sorted(back, reverse=True):
+                if above[ident] in self.trusted:
+                    self.trusted.add(above[above[ident]])
+        for ident in above:
+            check(ident in self.trusted, f"signer {ident} leads to another machine's key")
 
     def opening(self, session, prev):
         (ident, uuid, name, opened, mono, argv, cwd, user, host, kernel, version, uid,

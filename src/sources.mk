@@ -144,13 +144,18 @@ libwary_a_SOURCES = \
 	src/audit/intern.c \
 	src/audit/journal.c \
 	src/audit/keys.c \
+	src/audit/keys_chain.c \
+	src/audit/keys_rotate.c \
 	src/audit/lookup.c \
+	src/audit/machine.c \
+	src/audit/places.c \
 	src/audit/prove.c \
 	src/audit/prune.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
+	src/audit/report_rows.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/space.c \
@@ -173,6 +178,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_export.c \
 	src/cmd/audit_follow.c \
 	src/cmd/audit_hold.c \
+	src/cmd/audit_key.c \
 	src/cmd/audit_log.c \
 	src/cmd/audit_own.c \
 	src/cmd/audit_package.c \
@@ -192,6 +198,7 @@ libwary_a_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
 	src/cmd/effect.c \
+	src/cmd/ender.c \
 	src/cmd/environment.c \
 	src/cmd/example.c \
 	src/cmd/export_cef.c \
@@ -335,7 +342,12 @@ wary_headers = \
 	src/audit/intern.h \
 	src/audit/journal.h \
 	src/audit/keys.h \
+	src/audit/keys_chain.h \
+	src/audit/keys_inside.h \
+	src/audit/keys_rotate.h \
+	src/audit/machine.h \
 	src/audit/merkle.h \
+	src/audit/places.h \
 	src/audit/proof.h \
 	src/audit/prove.h \
 	src/audit/prune.h \
@@ -347,6 +359,7 @@ wary_headers = \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
+	src/audit/report_rows.h \
 	src/audit/rows.h \
 	src/audit/schema.h \
 	src/audit/schema_events.h \
@@ -382,6 +395,7 @@ wary_headers = \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
+	src/cmd/ender.h \
 	src/cmd/environment.h \
 	src/cmd/example.h \
 	src/cmd/export_formats.h \

@@ -251,6 +251,7 @@ fault_programs = \
 	tests/fault/audit_faults \
 	tests/fault/audit_kill \
 	tests/fault/audit_power \
+	tests/fault/audit_rotate \
 	tests/fault/policy_memory
 tests_fault_audit_bits_SOURCES = tests/fault/audit_bits.c
 tests_fault_audit_bits_LDADD = $(unit_libs)
@@ -272,6 +273,10 @@ tests_fault_audit_power_SOURCES = tests/fault/audit_power.c
 tests_fault_audit_power_LDADD = $(unit_libs)
 tests_fault_audit_power_CFLAGS = $(fault_cflags)
 tests_fault_audit_power_LDFLAGS = $(fault_ldflags)
+tests_fault_audit_rotate_SOURCES = tests/fault/audit_rotate.c
+tests_fault_audit_rotate_LDADD = $(unit_libs)
+tests_fault_audit_rotate_CFLAGS = $(fault_cflags)
+tests_fault_audit_rotate_LDFLAGS = $(fault_ldflags)
 tests_fault_policy_memory_SOURCES = tests/fault/policy_memory.c
 tests_fault_policy_memory_LDADD = $(unit_libs)
 tests_fault_policy_memory_CFLAGS = $(fault_cflags)
@@ -560,6 +565,7 @@ dist_extra = \
 	tests/e2e/policy_world.sh \
 	tests/e2e/quickstart.sh \
 	tests/e2e/reduced.py \
+	tests/e2e/report_page.py \
 	tests/e2e/same_files.py \
 	tests/e2e/same_git.sh \
 	tests/e2e/same_make.sh \
@@ -570,6 +576,7 @@ dist_extra = \
 	tests/e2e/secrets.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
+	tests/fault/audit_key.py \
 	tests/fault/audit_prune.py \
 	tests/fault/audit_stores.py \
 	tests/fault/audit_tamper.py \
@@ -666,6 +673,7 @@ dist_extra = \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
+	tests/lib/chromium.py \
 	tests/lib/flip.py \
 	tests/lib/initramfs.py \
 	tests/lib/installed_rows.py \

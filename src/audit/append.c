@@ -20,7 +20,7 @@ static const char *const texts[] = {
 		       " WHERE NOT EXISTS (SELECT 1 FROM source WHERE id = ?1)",
 	[SQL_LAST_CHECKPOINT] =
 		"SELECT " COLUMNS_CHECKPOINT COLUMNS_CHECKPOINT_FROM " ORDER BY c.id DESC LIMIT 1",
-	[SQL_SIGNER_FIND] = "SELECT id FROM signer WHERE public = ?",
+	[SQL_SIGNER_FIND] = "SELECT id FROM signer WHERE public = ? ORDER BY id LIMIT 1",
 	[SQL_SESSION_NEXT] = "SELECT 1 + max(coalesce((SELECT max(id) FROM session), 0),"
 			     " coalesce((SELECT max(session) FROM tombstone), 0))",
 	[SQL_SESSION_FIND] =

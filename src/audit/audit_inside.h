@@ -5,7 +5,7 @@
 #include "audit/audit.h"
 #include "audit/batch.h"
 #include "audit/journal.h"
-#include "audit/keys.h"
+#include "audit/keys_chain.h"
 #include "audit/store.h"
 
 #include <pthread.h>
@@ -24,8 +24,9 @@ struct audit {
 	bool opener_runs;
 	int open_err;
 	char *why;
-	struct rows_signer machine, signer; /* with certificates; ids at finish */
-	struct keys *key; /* the session's; wiped by the writer after its last use */
+	struct keys_chain *machine; /* until the session is on record */
+	struct rows_signer signer;  /* with its certificate; ids at finish */
+	struct keys *key;           /* the session's; wiped by the writer after its last use */
 	uint8_t uuid[ROWS_UUID_BYTES];
 	uint64_t opened_us, mono_us;
 	char name[2 * ROWS_UUID_BYTES + 1];

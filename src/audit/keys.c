@@ -1,6 +1,7 @@
 #include "audit/keys.h"
 
 #include "audit/folder.h"
+#include "audit/keys_inside.h"
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -103,7 +104,7 @@ void keys_seal_key(const struct keys *machine, uint8_t out[32])
 	                             machine->secret, crypto_sign_SEEDBYTES) == 0);
 }
 
-static int refuse(char **why, int err, const char *file, const char *what)
+int keys_refuse(char **why, int err, const char *file, const char *what)
 {
 	struct buf b = BUF_INIT;
 
@@ -114,15 +115,15 @@ static int refuse(char **why, int err, const char *file, const char *what)
 	return err;
 }
 
-static int refuse_errno(char **why, const char *file)
+int keys_refuse_errno(char **why, const char *file)
 {
 	int no = errno;
 	int err = no == ENOSPC || no == EDQUOT ? -ERR_FULL : no == ENOMEM ? -ERR_NOMEM : -ERR_PERM;
 
-	return refuse(why, err, file, strerrordesc_np(no));
+	return keys_refuse(why, err, file, strerrordesc_np(no));
 }
 
-static bool read_whole(int fd, void *out, size_t len_bytes)
+bool keys_read_whole(int fd, void *out, size_t len_bytes)
 {
 	size_t done = 0;
 
@@ -138,7 +139,7 @@ static bool read_whole(int fd, void *out, size_t len_bytes)
 	return true;
 }
 
-static bool write_whole(int fd, const void *bytes, size_t len_bytes)
+bool keys_write_whole(int fd, const void *bytes, size_t len_bytes)
 {
 	size_t done = 0;
 
@@ -182,16 +183,18 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 	int err = 0;
 
 	if (!f || !k)
-		err = refuse(why, -ERR_NOMEM, path, "out of memory");
+		err = keys_refuse(why, -ERR_NOMEM, path, "out of memory");
 	else if (fstat(fd, &st) != 0)
-		err = refuse_errno(why, path);
+		err = keys_refuse_errno(why, path);
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
-		err = refuse(why, -ERR_PERM, path,
-		             "it must be a file of yours that nobody else can read (chmod 600)");
-	else if (st.st_size != (off_t)sizeof *f || !read_whole(fd, f, sizeof *f) ||
+		err = keys_refuse(
+			why, -ERR_PERM, path,
+			"it must be a file of yours that nobody else can read (chmod 600)");
+	else if (st.st_size != (off_t)sizeof *f || !keys_read_whole(fd, f, sizeof *f) ||
 	         !key_file_right(f))
-		err = refuse(why, -ERR_DAMAGED, path,
-		             "it is damaged; restore it, or move it away and a new one is made");
+		err = keys_refuse(
+			why, -ERR_DAMAGED, path,
+			"it is damaged; restore it, or move it away and a new one is made");
 	if (!err) {
 		memcpy(k->secret, f->secret, sizeof k->secret);
 		invariant(crypto_sign_ed25519_sk_to_pk(k->public_key, k->secret) == 0);
@@ -204,9 +207,8 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 	return err;
 }
 
-/* The public half, for people to keep elsewhere; made anew where it is
- * missing. */
-static bool write_public(const char *folder, const struct keys *k)
+/* For people to keep elsewhere. */
+bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYTES])
 {
 	auto_buf text = BUF_INIT;
 	auto_buf path = BUF_INIT;
@@ -216,19 +218,50 @@ static bool write_public(const char *folder, const struct keys *k)
 	buf_fmt(&path, "%s/machine.pub", folder);
 	buf_fmt(&temporary, "%s.%08x", buf_text(&path) ? path.data : "", randombytes_random());
 	buf_str(&text, PUBLIC_HEAD);
-	text_hex(&text, k->public_key, sizeof k->public_key);
+	text_hex(&text, public_key, ROWS_KEY_BYTES);
 	buf_chr(&text, '\n');
 	if (!buf_text(&path) || !buf_text(&temporary) || !buf_text(&text))
 		return false;
-	if (access(path.data, F_OK) == 0)
-		return true;
 	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
-	if (write_whole(fd, text.data, text.len_bytes) && rename(temporary.data, path.data) == 0)
+	if (keys_write_whole(fd, text.data, text.len_bytes) &&
+	    rename(temporary.data, path.data) == 0)
 		return true;
 	unlink(temporary.data);
 	return false;
+}
+
+/* Made anew where it is missing. */
+static bool has_public(const char *folder, const struct keys *k)
+{
+	auto_buf path = BUF_INIT;
+
+	buf_fmt(&path, "%s/machine.pub", folder);
+	if (!buf_text(&path))
+		return false;
+	return access(path.data, F_OK) == 0 || keys_write_public(folder, k->public_key);
+}
+
+int keys_write_secret(int folder_fd, const char *name, const struct keys *k)
+{
+	struct key_file *f = sodium_malloc(sizeof *f);
+	auto_fd fd = -1;
+	int err = 0;
+
+	if (!f)
+		return -ERR_NOMEM;
+	memset(f, 0, sizeof *f);
+	memcpy(f->magic, MAGIC, sizeof f->magic);
+	memcpy(f->algorithm, ALGORITHM, sizeof f->algorithm);
+	key_id_of(k->public_key, f->key_id, sizeof f->key_id);
+	f->made_us = k->made_us;
+	memcpy(f->secret, k->secret, sizeof f->secret);
+	fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || !keys_write_whole(fd, f, sizeof *f) || fsync(fd) != 0)
+		err = -ERR_SYS;
+	sodium_free(f);
+	return err;
 }
 
 /* A whole file under its name at once, and never over another's: two first
@@ -236,30 +269,20 @@ static bool write_public(const char *folder, const struct keys *k)
 static int make_files(int folder_fd, const char *path, char **why)
 {
 	struct keys *k = NULL;
-	struct key_file *f = sodium_malloc(sizeof *f);
-	int err = f ? keys_new(&k) : -ERR_NOMEM;
+	int err = keys_new(&k);
 	char name[64];
-	auto_fd fd = -1;
 
-	if (!err) {
-		memset(f, 0, sizeof *f);
-		memcpy(f->magic, MAGIC, sizeof f->magic);
-		memcpy(f->algorithm, ALGORITHM, sizeof f->algorithm);
-		key_id_of(k->public_key, f->key_id, sizeof f->key_id);
-		f->made_us = k->made_us;
-		memcpy(f->secret, k->secret, sizeof f->secret);
-		snprintf(name, sizeof name, "machine.%08x", randombytes_random());
-		fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 || !write_whole(fd, f, sizeof *f) || fsync(fd) != 0 ||
-		    (linkat(folder_fd, name, folder_fd, "machine", 0) != 0 && errno != EEXIST))
-			err = refuse_errno(why, path);
-		else if (fsync(folder_fd) != 0)
-			err = refuse_errno(why, path);
-		if (fd >= 0)
-			unlinkat(folder_fd, name, 0);
-	}
+	if (err)
+		return err;
+	snprintf(name, sizeof name, "machine.%08x", randombytes_random());
+	err = keys_write_secret(folder_fd, name, k);
+	if (err != -ERR_NOMEM &&
+	    (err || (linkat(folder_fd, name, folder_fd, KEYS_MACHINE, 0) != 0 && errno != EEXIST)))
+		err = keys_refuse_errno(why, path);
+	else if (!err && fsync(folder_fd) != 0)
+		err = keys_refuse_errno(why, path);
+	unlinkat(folder_fd, name, 0);
 	keys_free(k);
-	sodium_free(f);
 	return err;
 }
 
@@ -268,49 +291,105 @@ static int make_key(const char *folder, const char *path, char **why)
 	auto_fd folder_fd = -1;
 
 	if (folder_make(folder) != 0)
-		return refuse_errno(why, path);
+		return keys_refuse_errno(why, path);
 	folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder_fd < 0)
-		return refuse_errno(why, path);
+		return keys_refuse_errno(why, path);
 	return make_files(folder_fd, path, why);
+}
+
+/* Whether a file that could not be used is no longer the one of this name: a rotation
+ * has put the next key there, and wiped this one. */
+static bool was_replaced(int fd, const char *path)
+{
+	struct stat held;
+	struct stat named;
+
+	return fstat(fd, &held) == 0 && stat(path, &named) == 0 &&
+	       (held.st_ino != named.st_ino || held.st_dev != named.st_dev);
+}
+
+static int load(const char *path, struct keys **out, char **why)
+{
+	int err;
+
+	/* As often as rotations could come between, and then some. */
+	for (unsigned i = 0; i < 100; i++) {
+		auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+		if (fd < 0 && errno == ENOENT)
+			return -ERR_NOTFOUND;
+		if (fd < 0)
+			return keys_refuse_errno(why, path);
+		err = take(fd, path, out, why);
+		if (err != -ERR_DAMAGED || !was_replaced(fd, path))
+			return err;
+		free(*why);
+		*why = NULL;
+	}
+	return -ERR_BUSY;
+}
+
+int keys_folder(struct buf *out)
+{
+	int err = keys_state_folder(out);
+
+	if (err)
+		return err;
+	buf_str(out, "/keys");
+	return buf_text(out) ? 0 : -ERR_NOMEM;
 }
 
 int keys_machine(bool make, struct keys **out, char **why)
 {
 	auto_buf folder = BUF_INIT;
 	auto_buf path = BUF_INIT;
-	int err = sodium_init() < 0 ? -ERR_CRYPTO : keys_state_folder(&folder);
+	int err = sodium_init() < 0 ? -ERR_CRYPTO : keys_folder(&folder);
 	struct keys *k = NULL;
-	auto_fd fd = -1;
 
 	*why = NULL;
 	if (err)
-		return refuse(why, err, "machine", "there is no home folder to keep it in");
-	buf_str(&folder, "/keys");
-	if (!buf_text(&folder))
-		return -ERR_NOMEM;
-	buf_fmt(&path, "%s/machine", folder.data);
+		return keys_refuse(why, err, "machine", "there is no home folder to keep it in");
+	buf_fmt(&path, "%s/" KEYS_MACHINE, folder.data);
 	if (!buf_text(&path))
 		return -ERR_NOMEM;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 && errno == ENOENT && !make)
-		return refuse(why, -ERR_NOTFOUND, path.data, "it does not exist");
-	if (fd < 0 && errno == ENOENT) {
+	if (make)
+		keys_rotate_settle(folder.data);
+	err = load(path.data, &k, why);
+	if (err == -ERR_NOTFOUND && !make)
+		return keys_refuse(why, err, path.data, "it does not exist");
+	if (err == -ERR_NOTFOUND) {
 		err = make_key(folder.data, path.data, why);
-		if (err)
-			return err;
-		fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (!err)
+			err = load(path.data, &k, why);
 	}
-	if (fd < 0)
-		return refuse_errno(why, path.data);
-	err = take(fd, path.data, &k, why);
-	if (!err && make && !write_public(folder.data, k))
-		err = refuse_errno(why, path.data);
-	if (err)
+	if (!err && make && !has_public(folder.data, k)) {
+		err = keys_refuse_errno(why, path.data);
 		keys_free(k);
-	else
+	}
+	if (!err)
 		*out = k;
 	return err;
+}
+
+bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
+{
+	auto_buf path = BUF_INIT;
+	uint8_t now[ROWS_KEY_BYTES];
+	auto_fd fd = -1;
+
+	if (keys_folder(&path) != 0)
+		return false;
+	buf_str(&path, "/" KEYS_MACHINE);
+	if (!buf_text(&path))
+		return false;
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* The second half of a secret key is its public key. */
+	return fd >= 0 &&
+	       pread(fd, now, sizeof now,
+	             offsetof(struct key_file, secret) + crypto_sign_SEEDBYTES) ==
+	               (ssize_t)sizeof now &&
+	       memcmp(now, public_key, sizeof now) == 0;
 }
 
 int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
@@ -323,7 +402,7 @@ int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
 	fd = open(file_or_hex, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -ERR_NOTFOUND;
-	if (!read_whole(fd, text, sizeof text) ||
+	if (!keys_read_whole(fd, text, sizeof text) ||
 	    memcmp(text, PUBLIC_HEAD, sizeof PUBLIC_HEAD - 1) != 0)
 		return -ERR_FORMAT;
 	return text_unhex(text + sizeof PUBLIC_HEAD - 1, 2 * ROWS_KEY_BYTES, out, ROWS_KEY_BYTES);

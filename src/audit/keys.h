@@ -30,6 +30,10 @@ must_check int keys_store_default(struct buf *out);
  * or written, or open to others), -ERR_DAMAGED, -ERR_FULL, -ERR_NOMEM. */
 must_check int keys_machine(bool make, struct keys **out, char **why);
 
+/** keys_is_current: whether that is the machine's key now; false where it cannot be
+ * told.  Reads a public half only. */
+bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES]);
+
 /** keys_machine_public: only the public half, without touching the secret.
  * Returns 0 or -ERR_NOTFOUND, -ERR_DAMAGED. */
 must_check int keys_machine_public(uint8_t out[ROWS_KEY_BYTES]);

@@ -225,11 +225,38 @@ static bool has_key(const struct proof *p, const struct verify_signer *s)
 	return false;
 }
 
-/* The signers, then the machine's keys from the latest to the first: a key is
- * certified by an earlier one, so that the order of their ids will do. */
+/* The row by which the key after @s vouches for it. */
+static const struct verify_signer *back_of(struct verify *v, const struct verify_signer *s)
+{
+	const struct verify_signer *next = s->next ? verify_signer_of(v, s->next) : NULL;
+
+	for (const struct verify_signer *b = next; b && b < v->signers + v->signers_n; b++)
+		if (b->back && !b->wrong && b->row.certified_by == s->next)
+			return b;
+	return NULL;
+}
+
+/* From the key that certified up to the one that the machine had last, so that the row
+ * can be shown to who knows only that.
+ * @last: set to that one, or to where it does not go on. */
+static int add_later(struct prover *p, const struct verify_signer **last)
+{
+	const struct verify_signer *back;
+	int err = 0;
+
+	while (!err && (back = back_of(&p->v, *last))) {
+		*last = verify_signer_of(&p->v, (*last)->next);
+		err = put_key(p->proof, back, *last);
+	}
+	return err;
+}
+
+/* The signers, then the machine's keys, from the one that certified them up to the
+ * latest, and from there down to the first. */
 static int add_keys(struct prover *p)
 {
 	const struct verify_signer *latest = NULL;
+	const struct verify_signer *earliest = NULL;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < p->proof->points_n; i++) {
@@ -243,7 +270,13 @@ static int add_keys(struct prover *p)
 			err = put_key(p->proof, s, by);
 		if (!latest || by > latest)
 			latest = by;
+		if (!earliest || by < earliest)
+			earliest = by;
 	}
+	if (!err && earliest)
+		err = add_later(p, &earliest);
+	if (earliest > latest)
+		latest = earliest;
 	while (!err && latest) {
 		const struct verify_signer *by = verify_signer_of(&p->v, latest->row.certified_by);
 

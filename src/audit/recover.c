@@ -3,6 +3,7 @@
 
 #include "audit/batch.h"
 #include "audit/head.h"
+#include "audit/machine.h"
 #include "audit/record.h"
 #include "audit/replay.h"
 #include "base/clock.h"
@@ -22,6 +23,7 @@
 struct recovery {
 	struct store *store;
 	const struct keys *machine;
+	struct keys_chain *chain;
 	struct replay *replay;
 	struct store_session session;
 	struct keys *key;
@@ -79,29 +81,12 @@ static int make_batch(struct recovery *r, const uint8_t *uuid)
 	return batch_new(r->store, &who, &r->batch);
 }
 
-/* The machine's key may be lost with the session's row. */
-static int put_machine(struct recovery *r)
+/* The recovery's key, in the first of its batches; the machine's may be lost with the
+ * session's row. */
+static int put_signer(struct recovery *r, const uint8_t *uuid)
 {
-	struct rows_signer s = {.role = SIGNER_MACHINE, .at_us = r->machine->made_us};
-	int err = store_signer_find(r->store, r->machine->public_key, &s.id);
+	int err = machine_certify(r->store, &r->chain, &r->signer, uuid);
 
-	if (!err && !s.id) {
-		memcpy(s.public_key, r->machine->public_key, sizeof s.public_key);
-		err = chain_certificate_sign(&s, NULL, r->machine->secret);
-		if (!err)
-			err = store_put_signer(r->store, &s);
-	}
-	r->signer.certified_by = s.id;
-	return err;
-}
-
-/* The recovery's key, in the first of its batches. */
-static int put_signer(struct recovery *r)
-{
-	int err = put_machine(r);
-
-	if (!err)
-		err = store_put_signer(r->store, &r->signer);
 	if (!err)
 		batch_identify(r->batch, r->session.id, r->signer.id);
 	return err;
@@ -170,10 +155,10 @@ static int seal(struct recovery *r)
 }
 
 /* One batch. @sealed: set where it was the last. */
-static int fill(struct recovery *r, bool *sealed)
+static int fill(struct recovery *r, const uint8_t *uuid, bool *sealed)
 {
 	bool done = false;
-	int err = r->signer.id ? 0 : put_signer(r);
+	int err = r->signer.id ? 0 : put_signer(r, uuid);
 
 	if (!err)
 		err = feed(r, &done);
@@ -183,7 +168,7 @@ static int fill(struct recovery *r, bool *sealed)
 	return !err && *sealed ? seal(r) : err;
 }
 
-static int run(struct recovery *r)
+static int run(struct recovery *r, const uint8_t *uuid)
 {
 	struct anchor seen;
 	bool sealed = false;
@@ -193,7 +178,7 @@ static int run(struct recovery *r)
 		err = batch_begin(r->batch);
 		if (err)
 			return err;
-		err = fill(r, &sealed);
+		err = fill(r, uuid, &sealed);
 		if (err)
 			batch_rollback(r->batch);
 		else
@@ -262,7 +247,7 @@ static int put_opening(struct recovery *r, struct rows_opening *o, const struct 
 	if (!err)
 		err = store_session_name(r->store, o->uuid, name);
 	if (!err)
-		err = put_signer(r);
+		err = put_signer(r, o->uuid);
 	o->id = r->session.id;
 	o->name = (struct rows_text){name, strlen(name)};
 	if (!err)
@@ -306,7 +291,7 @@ static int recover_known(struct recovery *r, const uint8_t *uuid)
 	if (err || r->session.closed)
 		return err;
 	err = make_batch(r, uuid);
-	return err ? err : run(r);
+	return err ? err : run(r, uuid);
 }
 
 /* As recover_journal. */
@@ -324,21 +309,39 @@ static int recover_lost(struct recovery *r, const uint8_t *uuid, const char **wh
 	err = make_signer(r, uuid);
 	if (!err)
 		err = reopen(r, uuid);
-	return err ? err : run(r);
+	return err ? err : run(r, uuid);
+}
+
+/* By the machine's key, or by one that it had when the session began. */
+static int unseal(struct recovery *r, int fd)
+{
+	static const uint8_t none[KEYS_SEAL_BYTES];
+	uint8_t seal_key[KEYS_SEAL_BYTES];
+	int err;
+
+	keys_seal_key(r->machine, seal_key);
+	err = replay_open(fd, seal_key, &r->replay);
+	sodium_memzero(seal_key, sizeof seal_key);
+	for (size_t i = r->chain->known_n; err == -ERR_CRYPTO && i-- > 0;)
+		if (sodium_memcmp(r->chain->links[i].seal, none, sizeof none) != 0)
+			err = replay_open(fd, r->chain->links[i].seal, &r->replay);
+	return err;
 }
 
 /* Returns 0 where the journal is of no more use, 1 where it must be kept. */
 static int recover_journal(struct store *s, const struct keys *machine, int fd, const char **why)
 {
 	struct recovery r = {.store = s, .machine = machine};
-	uint8_t seal_key[32];
+	auto_free char *no_chain = NULL;
 	bool there = false;
 	const uint8_t *uuid;
-	int err;
+	int err = keys_chain_load(machine, &r.chain, &no_chain);
 
-	keys_seal_key(machine, seal_key);
-	err = replay_open(fd, seal_key, &r.replay);
-	sodium_memzero(seal_key, sizeof seal_key);
+	if (err)
+		return err == -ERR_NOTFOUND ? -ERR_PERM : err;
+	err = unseal(&r, fd);
+	if (err)
+		keys_chain_free(r.chain);
 	if (err == -ERR_NOTFOUND)
 		return 0;
 	if (err == -ERR_CRYPTO) {
@@ -352,6 +355,7 @@ static int recover_journal(struct store *s, const struct keys *machine, int fd, 
 	if (!err)
 		err = there ? recover_known(&r, uuid) : recover_lost(&r, uuid, why);
 	free(r.opening);
+	keys_chain_free(r.chain);
 	batch_free(r.batch);
 	keys_free(r.key);
 	replay_free(r.replay);

@@ -3,6 +3,7 @@
 #include "audit/folder.h"
 
 #include "audit/bus.h"
+#include "audit/machine.h"
 #include "audit/record.h"
 #include "audit/recover.h"
 #include "base/clock.h"
@@ -32,16 +33,13 @@ static int make_keys(struct audit *a, const struct keys *machine)
 {
 	int err = keys_new(&a->key);
 
+	if (!err)
+		err = keys_chain_load(machine, &a->machine, &a->why);
 	if (err)
 		return err;
-	a->machine = (struct rows_signer){.role = SIGNER_MACHINE, .at_us = machine->made_us};
-	memcpy(a->machine.public_key, machine->public_key, ROWS_KEY_BYTES);
-	err = chain_certificate_sign(&a->machine, NULL, machine->secret);
 	a->signer = (struct rows_signer){.role = SIGNER_SESSION, .at_us = a->opened_us};
 	memcpy(a->signer.public_key, a->key->public_key, ROWS_KEY_BYTES);
-	if (!err)
-		err = chain_certificate_sign(&a->signer, a->uuid, machine->secret);
-	return err;
+	return chain_certificate_sign(&a->signer, a->uuid, machine->secret);
 }
 
 static int make_journal(struct audit *a, const struct keys *machine)
@@ -138,6 +136,7 @@ void audit_abandon(struct audit *a)
 	batch_free(a->batch);
 	store_close(a->store);
 	keys_free(a->key);
+	keys_chain_free(a->machine);
 	fd_drop(&a->failed_fd);
 	free(a->why);
 	free(a->db);
@@ -147,19 +146,6 @@ void audit_abandon(struct audit *a)
 static struct rows_text text_of(const char *s)
 {
 	return (struct rows_text){s ? s : "", s ? strlen(s) : 0};
-}
-
-/* The certificates as rows: the machine's once a store. */
-static int put_signers(struct audit *a)
-{
-	int err = store_signer_find(a->store, a->machine.public_key, &a->machine.id);
-
-	if (!err && !a->machine.id)
-		err = store_put_signer(a->store, &a->machine);
-	a->signer.certified_by = a->machine.id;
-	if (!err)
-		err = store_put_signer(a->store, &a->signer);
-	return err;
 }
 
 /* The journal's first entry: from here on the journal alone could make the
@@ -212,7 +198,7 @@ static int put_session(struct audit *a, struct rows_opening *o, const struct row
 	if (!err)
 		err = store_session_name(a->store, a->uuid, a->name);
 	if (!err)
-		err = put_signers(a);
+		err = machine_certify(a->store, &a->machine, &a->signer, a->uuid);
 	if (!err) {
 		o->name = text_of(a->name);
 		batch_identify(a->batch, o->id, a->signer.id);
@@ -285,6 +271,7 @@ int audit_open_finish(struct audit *a, const struct audit_session *s, const char
 		err = store_sync_always(a->store);
 	if (!err)
 		err = open_session(a, s);
+	keys_chain_free(ptr_take(a->machine));
 	if (err && a->store && !a->why)
 		a->why = store_explain(a->store, err);
 	if (!err) {

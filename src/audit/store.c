@@ -54,6 +54,10 @@ static const char *hint_of(int err)
 		{-ERR_BUSY,
 	         "another program holds it locked, one that is stopped perhaps: continue or "
 	         "end it; fuser -v on the record and on its .live folder shows which"},
+		{-ERR_CRYPTO, "this machine's signing key was replaced, and here a later one has "
+	                      "signed since: an older copy of keys/machine was put back, it "
+	                      "seems; put the later one there, or name another record with -o "
+	                      "FILE"},
 		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
 	};
 

@@ -80,7 +80,7 @@ must_check int store_put_signer(struct store *s, struct rows_signer *row);
 must_check int store_put_session(struct store *s, const struct rows_opening *row, uint64_t signer,
                                  const struct rows_text *texts);
 
-/** store_signer_find: the id of a public key, 0 where it is not there. */
+/** store_signer_find: the first id of a public key, 0 where it is not there. */
 must_check int store_signer_find(struct store *s, const uint8_t *public_key, uint64_t *id);
 /** store_session_next: an id that no session has had. */
 must_check int store_session_next(struct store *s, uint64_t *id);

@@ -15,6 +15,10 @@ struct verify_signer {
 	bool trusted;     /* machine keys: settled before the walk; others: once their
 	                 certificate was seen to fit their session */
 	uint64_t session; /* which that was */
+	uint64_t next;    /* a machine's key: the first that it certified to come after it */
+	bool back;        /* a row of a former key, by the one after it */
+	bool twice;       /* comes after a key that another comes after already */
+	bool late;        /* certified by a key that had been replaced */
 };
 
 struct verify_session {
@@ -75,18 +79,16 @@ struct verify {
 	struct verify_tombs *tombs;
 };
 
-/** verify_wrong: a finding. */
 void verify_wrong(struct verify *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void verify_note(struct verify *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** verify_prepare: a statement, or NULL with v->err set. */
+/* A statement, or NULL with v->err set. */
 sqlite3_stmt *verify_prepare(struct verify *v, const char *sql);
 /** verify_step: whether there is a row; v->err or a finding when it cannot be
  * read. @what: names the table. */
 bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
 
-/** verify_grow: room for one more in an array of @n that doubles; v->err where there
- * is none. Returns where it is now. */
+/** verify_grow: room for one more in an array of @n that doubles, or v->err. */
 void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
 
 /** verify_copy: where the bytes of a row are to go, or NULL.
@@ -128,14 +130,12 @@ void verify_tombs_load(struct verify *v);
 void verify_tombs_cross(struct verify *v, uint64_t checkpoint);
 void verify_tombs_end(struct verify *v);
 void verify_tombs_free(struct verify *v);
-
 void verify_anchors_begin(struct verify *v);
 /** verify_anchors_at: a checkpoint is met in the walk. */
 void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash);
 /** verify_ends: after the walk: sessions without an end, anchors not met. */
 void verify_ends(struct verify *v);
 
-/** verify_rows_begin: opens the cursors. */
 void verify_rows_begin(struct verify *v);
 /** verify_rows_skip: to the rows of a batch, past those of other sessions. */
 void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
@@ -144,7 +144,6 @@ void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
  * Returns whether all were there with their marks. */
 bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *session,
                  struct chain_hash *chain, struct merkle *tree);
-/** verify_rows_end: rows after the last checkpoint; closes the cursors. */
 void verify_rows_end(struct verify *v);
 
 #endif

@@ -89,25 +89,70 @@ static bool is_root(const struct verify *v, const struct verify_signer *s)
 	return !v->options->public_keys_n && s == v->signers;
 }
 
-/* Machine keys: those that were named, and those that they certified. */
-static void trust_machines(struct verify *v)
+/* Whether a machine's certificate fits, and what it says: a later key is certified by
+ * an earlier one, which it then vouches for in turn. */
+static void place_machine(struct verify *v, struct verify_signer *s)
+{
+	struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
+	const struct verify_signer *before = by ? verify_signer_of(v, by->row.certified_by) : NULL;
+	const uint8_t *by_key = by ? by->row.public_key : s->row.public_key;
+
+	if (chain_certificate_verify(&s->row, NULL, by_key) != 0 || (s->row.certified_by && !by) ||
+	    (by && (by >= s || by->row.role != SIGNER_MACHINE))) {
+		s->wrong = true;
+		return;
+	}
+	s->back = before && before < by &&
+	          memcmp(before->row.public_key, s->row.public_key, ROWS_KEY_BYTES) == 0;
+	if (!by || s->back)
+		return;
+	s->twice = by->next != 0;
+	if (!by->next)
+		by->next = s->row.id;
+}
+
+static bool is_machine(const struct verify_signer *s)
+{
+	return s->row.role == SIGNER_MACHINE && !s->wrong;
+}
+
+static void trust_downward(struct verify *v)
 {
 	for (size_t i = 0; i < v->signers_n; i++) {
 		struct verify_signer *s = &v->signers[i];
 		const struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
-		const uint8_t *by_key = by ? by->row.public_key : s->row.public_key;
 
-		if (s->row.role != SIGNER_MACHINE || s->wrong)
+		if (is_machine(s))
+			s->trusted |= is_root(v, s) || (by && is_machine(by) && by->trusted);
+	}
+}
+
+/* Machine keys: those that were named, those that they certified, and those that
+ * certified them where that is mutual. */
+static void trust_machines(struct verify *v)
+{
+	for (size_t i = 0; i < v->signers_n; i++)
+		if (v->signers[i].row.role == SIGNER_MACHINE && !v->signers[i].wrong)
+			place_machine(v, &v->signers[i]);
+	trust_downward(v);
+	for (size_t i = v->signers_n; i-- > 0;) {
+		const struct verify_signer *s = &v->signers[i];
+		const struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
+		struct verify_signer *before;
+
+		if (!is_machine(s) || !s->back || !by->trusted)
 			continue;
-		/* A later key is certified by an earlier one. */
-		if (chain_certificate_verify(&s->row, NULL, by_key) != 0 || (by && by >= s))
-			s->wrong = true;
-		else
-			s->trusted = is_root(v, s) || (by && by->trusted);
-		if (s->trusted) {
-			memcpy(v->result->signed_by, s->row.public_key, ROWS_KEY_BYTES);
-			v->result->any_key = true;
-		}
+		before = verify_signer_of(v, by->row.certified_by);
+		before->trusted |= is_machine(before);
+	}
+	trust_downward(v);
+	for (size_t i = 0; i < v->signers_n; i++) {
+		const struct verify_signer *s = &v->signers[i];
+
+		if (!is_machine(s) || !s->trusted || s->back)
+			continue;
+		memcpy(v->result->signed_by, s->row.public_key, ROWS_KEY_BYTES);
+		v->result->any_key = true;
 	}
 }
 
@@ -196,6 +241,11 @@ bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_s
 
 	if (!k || k->wrong || k->row.role == SIGNER_MACHINE || !by || !by->trusted)
 		return false;
+	/* Whoever kept a copy of the old key certifies nothing any more. */
+	if (by->next && by->next < k->row.id) {
+		k->late = true;
+		return false;
+	}
 	if (k->row.role == SIGNER_SESSION && s->signer != signer)
 		return false;
 	if (k->trusted)
@@ -432,28 +482,52 @@ static void check_strays(struct verify *v)
 	}
 }
 
+static void check_signer(struct verify *v, const struct verify_signer *s)
+{
+	const struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
+	unsigned long long id = s->row.id;
+	auto_buf name = BUF_INIT;
+	auto_buf by_name = BUF_INIT;
+
+	keys_name(&name, s->row.public_key);
+	keys_name(&by_name, by ? by->row.public_key : s->row.public_key);
+	if (!buf_text(&name) || !buf_text(&by_name))
+		v->err = -ERR_NOMEM;
+	else if (s->wrong && s->row.role == SIGNER_MACHINE && s->row.certified_by)
+		verify_wrong(v,
+		             "signer %llu: the rotation to key %s is forged or was changed: it is "
+		             "not certified by the key before it",
+		             id, name.data);
+	else if (s->wrong)
+		verify_wrong(v, "signer %llu (key %s) was changed: its certificate does not fit",
+		             id, name.data);
+	else if (by && s->twice)
+		verify_wrong(v,
+		             "signer %llu: key %s was replaced by key %s, but by another one "
+		             "(signer %llu) before: one of the two is forged, or there is a copy "
+		             "of the old key",
+		             id, by_name.data, name.data, (unsigned long long)by->next);
+	else if (by && s->late)
+		verify_wrong(v,
+		             "signer %llu was certified by key %s after that had been replaced "
+		             "(signer %llu): there is a copy of the old key",
+		             id, by_name.data, (unsigned long long)by->next);
+	else if (!s->trusted && s->row.role == SIGNER_MACHINE)
+		verify_wrong(v,
+		             "sessions here are signed by key %s, which was not named as trusted",
+		             name.data);
+	else if (!s->trusted)
+		verify_wrong(v, "signer %llu (key %s) signs nothing that is here", id, name.data);
+}
+
 static void check_signers(struct verify *v)
 {
 	for (size_t i = 0; i < v->signers_n; i++) {
 		const struct verify_signer *s = &v->signers[i];
-		auto_buf name = BUF_INIT;
 
-		keys_name(&name, s->row.public_key);
 		if (s->row.id != i + 1)
 			verify_wrong(v, "signer %zu was removed", i + 1);
-		if (s->wrong)
-			verify_wrong(v,
-			             "signer %llu (key %s) was changed: its certificate does "
-			             "not fit",
-			             (unsigned long long)s->row.id, buf_text(&name));
-		else if (!s->trusted && s->row.role == SIGNER_MACHINE)
-			verify_wrong(v,
-			             "sessions here are signed by key %s, which was not named "
-			             "as trusted",
-			             buf_text(&name));
-		else if (!s->trusted)
-			verify_wrong(v, "signer %llu (key %s) signs nothing that is here",
-			             (unsigned long long)s->row.id, buf_text(&name));
+		check_signer(v, s);
 		if (s->row.id != i + 1)
 			break;
 	}

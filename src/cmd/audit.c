@@ -48,6 +48,8 @@ static const struct audit_command commands[] = {
          "removes the oldest sessions, and leaves a signed tombstone of each", audit_prune},
 	{"hold", "[--db FILE] [--release] [SESSION]",
          "prune leaves a session; those that it leaves", audit_hold},
+	{"key", "[--db FILE] [--json] [rotate]",
+         "this machine's signing keys; rotate: a new one, which the old one certifies", audit_key},
 	{"verify", "[--db FILE] [--key FILE] [--anchor FILE] | --proof FILE [--key FILE]",
          "whether the record, or a proof of one row, is as it was written", audit_verify},
 };

@@ -27,6 +27,7 @@ int audit_query(int argc, char **argv);
 int audit_anchor(int argc, char **argv);
 int audit_prove(int argc, char **argv);
 int audit_hold(int argc, char **argv);
+int audit_key(int argc, char **argv);
 int audit_prune(int argc, char **argv);
 int audit_diff(int argc, char **argv);
 int audit_stack(int argc, char **argv);

@@ -7,13 +7,14 @@
 #include "cmd/audit_event.h"
 #include "cmd/audit_query.h"
 #include "cmd/audit_words.h"
+#include "cmd/ender.h"
 #include "cmd/table.h"
 
 #include <getopt.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLLOW_POLL_MS 250
 
@@ -185,24 +186,26 @@ static bool goes_on(struct store *s, const struct options *o)
 {
 	bool closed = false;
 
-	if (ferror(stdout))
-		return false;
 	return !o->filter.session || store_closing(s, o->filter.session, &closed) != 0 || !closed;
 }
 
-static int follow(struct store *s, struct options *o, struct table *t)
+/* Until the session's end, a signal, or until nobody reads what it prints. */
+static int follow(struct store *s, struct options *o, struct table *t, struct ender *ender)
 {
 	bool more = true;
+	bool ends = false;
 	int err = 0;
 
 	o->filter.last = 0;
-	while (!err && more) {
+	while (!err && more && !ends) {
 		/* Asked before reading, so that what came with the end is read. */
 		more = goes_on(s, o);
-		if (more)
-			poll(NULL, 0, FOLLOW_POLL_MS);
-		err = print_all(s, o, t);
+		ends = ferror(stdout) || (more && ender_wait(ender, STDOUT_FILENO, FOLLOW_POLL_MS));
+		if (!ferror(stdout))
+			err = print_all(s, o, t);
 	}
+	if (ends || ferror(stdout))
+		log_error("the record is not followed any more: %s", ender_why(ender));
 	return err;
 }
 
@@ -221,13 +224,19 @@ static int run(struct store *s, struct options *o)
 		{NULL, false, false, 0},
 	};
 	struct table *t = table_new(columns);
-	int err;
+	struct ender *ender = NULL;
+	int err = o->follow ? ender_start(&ender) : 0;
 
+	if (err) {
+		log_error("out of memory");
+		table_free(t);
+		return AUDIT_USAGE;
+	}
 	if (!o->all)
 		o->filter.kinds = 1u << AUDIT_DECISION;
 	err = print_all(s, o, t);
-	if (!err && o->follow)
-		err = follow(s, o, t);
+	if (!err && ender)
+		err = follow(s, o, t, ender);
 	table_free(t);
 	if (err)
 		log_error("the record cannot be read: %s", store_why(s));

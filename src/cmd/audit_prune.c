@@ -1,4 +1,5 @@
 /* wary audit prune: retention. */
+#include "audit/keys_chain.h"
 #include "audit/prune.h"
 #include "audit/recover.h"
 #include "audit/space.h"
@@ -202,13 +203,15 @@ static bool any_goes(const struct pruning *p)
 /* What would be removed must be what was recorded: a change is not made away with. */
 static int check_intact(const char *db)
 {
-	uint8_t key[1][ROWS_KEY_BYTES];
-	struct verify_options o = {.db = db, .public_keys_n = 1};
+	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
+	struct verify_options o = {.db = db};
 	struct verify_result r;
 	auto_free char *why = NULL;
-	int err = keys_machine_public(key[0]);
+	int err = keys_trusted(&keys, &o.public_keys_n);
 
-	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
+	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
+	if (!err && !o.public_keys_n)
+		err = -ERR_NOTFOUND;
 	if (!err)
 		err = verify_store(&o, &r, &why);
 	if (err) {

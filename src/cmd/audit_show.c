@@ -1,5 +1,5 @@
 /* wary audit show: what a session did, on one screen */
-#include "audit/keys.h"
+#include "audit/keys_chain.h"
 #include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -319,17 +319,15 @@ static void nothing(void *ctx, const char *sentence)
 
 static void show_record(struct show *w, const struct read_session *s)
 {
-	uint8_t key[1][ROWS_KEY_BYTES];
+	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
 	struct verify_options o = {
 		.db = w->db, .session = w->session, .wrong = nothing, .note = nothing};
 	struct verify_result r;
 	auto_free char *why = NULL;
 	auto_buf line = BUF_INIT;
 
-	if (keys_machine_public(key[0]) == 0) {
-		o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
-		o.public_keys_n = 1;
-	}
+	if (keys_trusted(&keys, &o.public_keys_n) == 0)
+		o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
 	if (!s->closed)
 		buf_str(&line, "still open");
 	else

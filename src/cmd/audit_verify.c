@@ -1,5 +1,5 @@
 /* wary audit verify */
-#include "audit/keys.h"
+#include "audit/keys_chain.h"
 #include "audit/recover.h"
 #include "audit/verify.h"
 #include "base/log.h"
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEYS_MAX 16
@@ -20,6 +21,9 @@ struct options {
 	const char *db, *proof;
 	uint8_t keys[KEYS_MAX][ROWS_KEY_BYTES];
 	size_t keys_n;
+	/* This machine's, its former ones too: where none is named. */
+	uint8_t (*own)[ROWS_KEY_BYTES];
+	size_t own_n;
 	struct anchor anchors[ANCHORS_MAX];
 	size_t anchors_n;
 	bool help;
@@ -97,19 +101,18 @@ static void print_number(struct buf *out, uint64_t n, const char *what)
 	buf_fmt(out, " %s%s", what, n == 1 ? "" : "s");
 }
 
-static void print_key(struct buf *out, const struct verify_result *r)
+static void print_key(struct buf *out, const struct options *o, const struct verify_result *r)
 {
-	uint8_t machine[ROWS_KEY_BYTES];
-
 	if (!r->any_key)
 		return;
 	buf_str(out, ", signed by key ");
 	keys_name(out, r->signed_by);
-	if (keys_machine_public(machine) == 0 && memcmp(machine, r->signed_by, sizeof machine) == 0)
-		buf_str(out, " (this machine)");
+	for (size_t i = 0; i < o->own_n; i++)
+		if (memcmp(o->own[i], r->signed_by, ROWS_KEY_BYTES) == 0)
+			buf_str(out, i ? " (this machine's before)" : " (this machine)");
 }
 
-static int print_result(const struct verify_result *r)
+static int print_result(const struct options *o, const struct verify_result *r)
 {
 	auto_buf line = BUF_INIT;
 
@@ -133,7 +136,7 @@ static int print_result(const struct verify_result *r)
 			buf_str(&line, " more removed)");
 		}
 		buf_str(&line, ": intact");
-		print_key(&line, r);
+		print_key(&line, o, r);
 	}
 	printf("wary: %s\n", buf_text(&line) ? line.data : "out of memory");
 	return r->wrong ? AUDIT_WRONG : AUDIT_FINE;
@@ -149,32 +152,25 @@ static void recover(const char *db)
 	free(why);
 }
 
-int audit_verify(int argc, char **argv)
+static int verify(const struct options *o, const uint8_t (*keys)[ROWS_KEY_BYTES], size_t keys_n)
 {
-	struct options o = {0};
-	struct verify_options v = {.wrong = print_wrong, .note = print_wrong};
+	struct verify_options v = {
+		.public_keys = keys,
+		.public_keys_n = keys_n,
+		.anchors = o->anchors,
+		.anchors_n = o->anchors_n,
+		.wrong = print_wrong,
+		.note = print_wrong,
+	};
 	struct verify_result result;
 	auto_buf db = BUF_INIT;
 	auto_free char *why = NULL;
-	int err = take_options(argc, argv, &o);
+	int err;
 
-	if (err)
-		return err;
-	if (o.help)
-		return audit_help("verify");
-	if (!o.keys_n && keys_machine_public(o.keys[0]) == 0)
-		o.keys_n = 1;
-	if (o.proof)
-		return audit_proof_verify(o.proof, (const uint8_t(*)[ROWS_KEY_BYTES])o.keys,
-		                          o.keys_n);
-	if (audit_store_path(o.db, &db) != 0 || !buf_text(&db))
+	if (audit_store_path(o->db, &db) != 0 || !buf_text(&db))
 		return AUDIT_USAGE;
 	recover(db.data);
 	v.db = db.data;
-	v.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])o.keys;
-	v.public_keys_n = o.keys_n;
-	v.anchors = o.anchors;
-	v.anchors_n = o.anchors_n;
 	err = verify_store(&v, &result, &why);
 	if (err) {
 		printf("wary: %s\n", why ? why : err_text(err));
@@ -183,8 +179,28 @@ int audit_verify(int argc, char **argv)
 		printf("wary: NOT INTACT: trust nothing in it\n");
 		return AUDIT_WRONG;
 	}
-	if (!o.keys_n)
+	if (!keys_n)
 		printf("wary: no key was named and this machine has none: only what others than "
 		       "the signer changed is found\n");
-	return print_result(&result);
+	return print_result(o, &result);
+}
+
+int audit_verify(int argc, char **argv)
+{
+	struct options o = {0};
+	int status = take_options(argc, argv, &o);
+	const uint8_t(*keys)[ROWS_KEY_BYTES];
+	size_t n;
+
+	if (status || o.help)
+		return status ? status : audit_help("verify");
+	if (keys_trusted(&o.own, &o.own_n) != 0) {
+		log_error("out of memory");
+		return AUDIT_USAGE;
+	}
+	keys = (const uint8_t(*)[ROWS_KEY_BYTES])(o.keys_n ? o.keys : o.own);
+	n = o.keys_n ? o.keys_n : o.own_n;
+	status = o.proof ? audit_proof_verify(o.proof, keys, n) : verify(&o, keys, n);
+	free(o.own);
+	return status;
 }

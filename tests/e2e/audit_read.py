@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -102,6 +103,18 @@ def check_follow(name):
                               stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     out, _ = follow.communicate(timeout=WAIT_S)
     same(len(out.splitlines()), len(rows(name)), "following a session ends with it")
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None):
+        follow = subprocess.Popen([WARY, "audit", "log", "-f", "--json"], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        ok(follow.stdout.readline(), "what is there comes first")
+        if sig:
+            follow.send_signal(sig)
+            follow.stdout.read()
+        else:
+            follow.stdout.close()
+        why = sig.name if sig else "nobody reads on"
+        same(follow.wait(timeout=WAIT_S), 0, f"it ends with status 0: {why}")
+        has(follow.stderr.read(), f"not followed any more: {why}", "and says why")
 
 
 def check_words():

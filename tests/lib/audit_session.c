@@ -1,9 +1,10 @@
 /* Makes one recorded session without supervising anything: what a test of the
  * record needs.
  *
- * audit_session DB EVENTS [SEED [die]]
+ * audit_session DB EVENTS [SEED [die|pause]]
  * With "die" it kills itself in the middle of the last event, between intent
- * and outcome. Prints the session's id. */
+ * and outcome; with "pause" it prints "half" in the middle of its events and waits for
+ * a line. Prints the session's id. */
 #include "audit/audit.h"
 #include "tests/lib/audit_work.h"
 
@@ -56,11 +57,20 @@ static bool one(struct audit *a, struct work *w, bool die)
 	return r && audit_outcome(a, r, w->n % 5 ? 0 : -2) == 0;
 }
 
+static void wait_for_line(void)
+{
+	puts("half");
+	fflush(stdout);
+	while (getchar() != '\n' && !feof(stdin))
+		;
+}
+
 int main(int argc, char **argv)
 {
 	struct work w;
 	unsigned long events = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	bool die = argc > 4;
+	bool die = argc > 4 && strcmp(argv[4], "die") == 0;
+	bool pauses = argc > 4 && strcmp(argv[4], "pause") == 0;
 	struct audit *a = argc > 2 ? open_session(argv[1]) : NULL;
 
 	if (!a)
@@ -68,8 +78,11 @@ int main(int argc, char **argv)
 	puts(audit_session_id(a));
 	fflush(stdout);
 	work_begin(&w, argc > 3 ? strtoul(argv[3], NULL, 10) : 1);
-	for (unsigned long i = 0; i < events; i++)
+	for (unsigned long i = 0; i < events; i++) {
+		if (pauses && i == events / 2)
+			wait_for_line();
 		if (!one(a, &w, die && i + 1 == events))
 			return 1;
+	}
 	return audit_close(a, 0, "exited") == 0 ? 0 : 1;
 }

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# wary-test: timeout=600
+"""Key rotation: old sessions verify with the old public key and with the new one, for
+both verifiers; proofs and anchors hold across it; a session that runs, or dies, is not
+disturbed; the old secret is written over; forged rotations are found and named."""
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+from wary_test import BUILD, SRC, TMP, WAIT_S, WARY, finish, has, note, ok, same
+
+STATE = TMP / "state"
+ENV = dict(os.environ, XDG_STATE_HOME=str(STATE))
+ENV.pop("WARY_DB")
+STORE = STATE / "wary/wary.db"
+KEYS = STATE / "wary/keys"
+SECOND = SRC / "examples/verify.py"
+
+
+def run(*argv, env=None):
+    done = subprocess.run(list(map(str, argv)), env=env or ENV, capture_output=True, text=True, timeout=WAIT_S * 4,
+                          check=False, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout + done.stderr
+
+
+def session(*more, db=STORE, env=None):
+    return run(BUILD / "tests/lib/audit_session", db, *more, env=env)
+
+
+def audit(*argv, env=None):
+    return run(WARY, "audit", *argv, env=env)
+
+
+def second(*argv):
+    return run(sys.executable, SECOND, *argv)
+
+
+def public():
+    return (KEYS / "machine.pub").read_text().split()[1]
+
+
+def rotate():
+    status, text = audit("key", "rotate")
+    same(status, 0, "the key is replaced")
+    return text
+
+
+def both(store, key, what, want=0):
+    """Both verifiers agree."""
+    status, text = audit("verify", store, "--key", key)
+    if not same(status, want, f"{what}: verify"):
+        note(text)
+    other, said = second(store, key)
+    if not same(other, want, f"{what}: the second verifier"):
+        note(said)
+    return text
+
+
+def copy(name, source=STORE):
+    path = TMP / f"{name}.db"
+    path.unlink(missing_ok=True)
+    a = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
+    b = sqlite3.connect(path)
+    a.backup(b)
+    a.close()
+    b.execute("PRAGMA journal_mode = DELETE")
+    b.close()
+    return path
+
+
+def change(path, *statements):
+    """With the triggers out of the way, and back again."""
+    db = sqlite3.connect(path, isolation_level=None)
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        db.execute(f"DROP TRIGGER {name}")
+    for sql, values in statements:
+        db.execute(sql, values)
+    for _, sql in triggers:
+        db.execute(sql)
+    db.close()
+
+
+def rows(sql, store=STORE):
+    db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    found = db.execute(sql).fetchall()
+    db.close()
+    return found
+
+
+def running(mode):
+    """A session that has recorded something and goes on."""
+    process = subprocess.Popen([BUILD / "tests/lib/audit_session", STORE, "40", "9", mode], env=ENV,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    name = process.stdout.readline().strip()
+    same(process.stdout.readline(), "half\n", f"session {name} runs")
+    return process, name
+
+
+def test_rotation():
+    """Returns the public keys, from the first on."""
+    keys = []
+    status, text = audit("key", "rotate")
+    same(status, 2, "there is no key yet")
+    has(text, "does not exist", "it says so")
+    same(session(50)[0], 0, "a session of the first key")
+    keys.append(public())
+    same(audit("prove", "7", "-o", TMP / "before.proof")[0], 0, "a proof made before")
+    same(audit("anchor", "-o", TMP / "anchor")[0], 0, "an anchor")
+    shutil.copytree(KEYS, TMP / "stolen/wary/keys")
+    secret = (KEYS / "machine").read_bytes()
+    with open(KEYS / "machine", "rb") as held:
+        lives, lives_name = running("pause")
+        dies, _ = running("pause")
+        text = rotate()
+        has(text, "whose secret half was wiped", "it says so")
+        held.seek(0)
+        same(held.read(), bytes(len(secret)), "the old file was written over")
+    keys.append(public())
+    ok(keys[0] != keys[1], "it is another key")
+    left = [f.name for f in KEYS.iterdir() if secret[32:64] in f.read_bytes()]
+    same(left, [], "the old secret is in no file")
+    same(sorted(f.name for f in KEYS.iterdir()), ["former", "machine", "machine.pub"], "and nothing else is left there")
+    same([oct((KEYS / n).stat().st_mode & 0o777) for n in ("former", "machine")], ["0o600"] * 2, "for nobody else")
+    dies.send_signal(signal.SIGKILL)
+    dies.wait()
+    lives.communicate("go\n", timeout=WAIT_S * 4)
+    same(lives.returncode, 0, "the session that ran meanwhile ends as it would have")
+    same(session(50)[0], 0, "a session of the new key, which recovers the one that died")
+    same(rows("SELECT reason FROM closing ORDER BY reason"), [("exited",)] * 4 + [("recovered",)],
+         "all have their ends")
+    same(rows(f"SELECT count(*) FROM events WHERE session = '{lives_name}'"), [(40,)], "with all they did")
+    return keys
+
+
+def test_keys(keys):
+    for n, key in enumerate(keys):
+        both(STORE, key, f"by key {n} alone")
+    both(STORE, "ab" * 32, "by another machine's key", want=1)
+    status, text = audit("verify")
+    same(status, 0, "by this machine's")
+    has(text, "(this machine)", "signed by this machine")
+    same(audit("verify", "--anchor", TMP / "anchor")[0], 0, "an anchor from before holds")
+    listed = audit("key")[1].split("\n")
+    same([line.split()[1] for line in listed if line], list(reversed(keys)), "they are listed")
+    shown = audit("sql", "SELECT object2, result FROM events WHERE object = 'key rotate' ORDER BY id", "--json")[1]
+    for key in keys[1:]:
+        has(shown, key, "the rotation is on record")
+
+
+def test_proofs(keys):
+    last = rows("SELECT max(id) FROM event")[0][0]
+    for row in (7, last):
+        file = TMP / f"{row}.{len(keys)}.proof"
+        same(audit("prove", str(row), "-o", file)[0], 0, f"a proof of row {row}")
+        for n, key in enumerate(keys):
+            same(audit("verify", "--proof", file, "--key", key)[0], 0, f"shows it to who knows key {n}")
+            same(second("--proof", file, key)[0], 0, "and to the second verifier")
+        same(audit("verify", "--proof", file, "--key", "ab" * 32)[0], 1, "to nobody else")
+    same(audit("verify", "--proof", TMP / "before.proof")[0], 0, "a proof from before holds here")
+    same(audit("verify", "--proof", TMP / "before.proof", "--key", keys[0])[0], 0, "and where the first key is known")
+    same(second("--proof", TMP / "before.proof", keys[0])[0], 0, "the second verifier agrees")
+
+
+def test_other_store(keys):
+    """One that has seen no rotation, and one that has seen nothing before it."""
+    fresh = STATE / "wary/fresh.db"
+    same(session(5, db=fresh)[0], 0, "a store made after it")
+    for n, key in enumerate(keys):
+        both(fresh, key, f"a new store by key {n}")
+
+
+def test_prune(keys):
+    """Sessions of every key are removed by the last."""
+    path = STATE / "wary/pruned.db"
+    shutil.copyfile(copy("pruned"), path)
+    status, text = audit("prune", "--db", path, "--max-size", "1K")
+    ok(status in (0, 1) and "was removed" in text, "retention goes on across it")
+    both(path, keys[0], "with tombstones, by the first key")
+    both(path, keys[-1], "and by the last")
+
+
+def found(name, pattern, *statements, store=None, key=None):
+    path = store or copy("tampered")
+    change(path, *statements)
+    key = key or public()
+    status, text = audit("verify", path, "--key", key)
+    right = status == 1 and re.search(pattern, text)
+    if not ok(right, f"{name}: found and named"):
+        note(f"status {status}, wanted /{pattern}/\n{text}")
+    status, text = second(path, key)
+    if not same(status, 1, "the second verifier too"):
+        note(text)
+
+
+def test_forged():
+    first, after, back = [r[0] for r in rows("SELECT id FROM signer WHERE role = 'machine' ORDER BY id LIMIT 3")]
+    last = rows("SELECT max(id) FROM signer")[0][0]
+    junk = os.urandom(32), os.urandom(64)
+    found("a rotation by nobody", "rotation to key .* is forged",
+          ("INSERT INTO signer SELECT ?, role, ?, certified_by, ?, at_us FROM signer WHERE id = ?",
+           (last + 1, *junk, after)))
+    found("a rotation's key changed", "rotation to key .* is forged",
+          ("UPDATE signer SET public = ? WHERE id = ?", (junk[0], after)))
+    found("a rotation's certificate changed", "rotation to key .* is forged",
+          ("UPDATE signer SET certificate = ? WHERE id = ?", (junk[1], after)))
+    found("what vouches for the former key changed", "rotation to key .* is forged",
+          ("UPDATE signer SET certificate = ? WHERE id = ?", (junk[1], back)))
+    found("a rotation at another time", "rotation to key .* is forged",
+          ("UPDATE signer SET at_us = at_us + 1 WHERE id = ?", (after,)))
+    found("a rotation taken out", f"signer {after} was removed", ("DELETE FROM signer WHERE id = ?", (after,)))
+    found("what vouches for the former key taken out", f"signer {back} was removed",
+          ("DELETE FROM signer WHERE id = ?", (back,)))
+    found("a session under another of the machine's keys", "was changed: its certificate does not fit",
+          ("UPDATE signer SET certified_by = ? WHERE id = ?", (after, first + 1)))
+
+
+def test_stolen(keys):
+    """Who has a copy of the old key."""
+    thief = dict(ENV, XDG_STATE_HOME=str(TMP / "stolen"))
+    status, text = session(5, env=thief)
+    same(status, 1, "the old key opens no session in a store that has the new one")
+    has(text, "was replaced", "and it is said why")
+    # A second rotation, as the thief makes it, in a store from before the first one.
+    mine = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE role = 'machine'"
+                " ORDER BY id LIMIT 3")[1:]
+    theirs = TMP / "stolen/wary/theirs.db"
+    same(session(5, db=theirs, env=thief)[0], 0, "elsewhere it does")
+    same(audit("key", "rotate", "--db", theirs, env=thief)[0], 0, "and can be replaced")
+    next_key = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE role = 'machine'"
+                    " ORDER BY id LIMIT 3", theirs)[1:]
+    last = rows("SELECT max(id) FROM signer")[0][0]
+    found("a key replaced twice", "was replaced by key .* but by another one",
+          ("INSERT INTO signer VALUES (?, ?, ?, ?, ?, ?)", (last + 1, *next_key[0])))
+    # A session of the old key put after the new one: room for the new one's rows is left before it.
+    shutil.copyfile(TMP / "before/machine", TMP / "stolen/wary/keys/machine")
+    for name in ("former", "machine.pub"):
+        (TMP / "stolen/wary/keys" / name).unlink(missing_ok=True)
+    late = TMP / "stolen/wary/late.db"
+    same(session(5, db=late, env=thief)[0], 0, "a store of the old key")
+    change(late, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
+                    " WHERE id = 2", (ident,)) for ident in (3, 4)])
+    same(session(5, db=late, env=thief)[0], 0, "a later session of the old key")
+    path = copy("late", late)
+    statements = []
+    for ident, (role, key, by, certificate, at) in zip((3, 4), mine):
+        statements += [("DELETE FROM signer WHERE id = ?", (ident,)),
+                       ("INSERT INTO signer VALUES (?, ?, ?, ?, ?, ?)",
+                        (ident, role, key, 1 if by == 1 else 3, certificate, at))]
+    found("a session of a key that was replaced before", "signer 5 was certified by key .* after that had been replaced",
+          *statements, store=path, key=keys[1])
+
+
+def main():
+    keys = test_rotation()
+    (TMP / "before").mkdir()
+    shutil.copyfile(TMP / "stolen/wary/keys/machine", TMP / "before/machine")
+    test_keys(keys)
+    test_proofs(keys)
+    rotate()
+    keys.append(public())
+    same(session(5)[0], 0, "a session of the third key")
+    test_keys(keys)
+    test_proofs(keys)
+    test_other_store(keys)
+    test_prune(keys)
+    test_forged()
+    test_stolen(keys)
+    finish()
+
+
+if __name__ == "__main__":
+    main()

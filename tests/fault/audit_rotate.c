@@ -1,0 +1,259 @@
+/* wary-test: timeout=600
+ *
+ * Key rotation against a failing machine: killed before its nth call that changes
+ * something, or with that call failing, the machine has one usable key, the old one or
+ * the new one; the next start ends what was begun; the record verifies by the first
+ * key, and no file has the old secret once the new key is in force.
+ *
+ * The calls are this program's own functions of the same names. */
+#include "audit/audit.h"
+#include "audit/keys_rotate.h"
+#include "audit/verify.h"
+#include "base/own.h"
+#include "tests/unit/tap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* More calls than a rotation has. */
+#define STEPS_MAX 200
+
+enum mode { MODE_KILL, MODE_FAIL, MODES };
+
+/* What happens at which call; in memory that outlives the child. */
+static struct world {
+	bool armed, fired;
+	enum mode mode;
+	int left;
+} * world;
+
+static bool fails(void)
+{
+	if (!world || !world->armed || --world->left > 0)
+		return false;
+	world->armed = false;
+	world->fired = true;
+	if (world->mode == MODE_KILL)
+		raise(SIGKILL);
+	errno = EIO;
+	return true;
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+	return fails() ? -1 : syscall(SYS_write, fd, bytes, n);
+}
+
+int fsync(int fd)
+{
+	return fails() ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	return fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return fails() ? -1 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+	return fails() ? -1 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+}
+
+int unlinkat(int fd, const char *path, int flags)
+{
+	return fails() ? -1 : (int)syscall(SYS_unlinkat, fd, path, flags);
+}
+
+int openat(int fd, const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+	va_end(ap);
+	return fails() ? -1 : (int)syscall(SYS_openat, fd, path, flags, mode);
+}
+
+static bool session(const char *db)
+{
+	static const char *const argv[] = {"test", NULL};
+	static const struct audit_source source = {"t.wary", "t.wary", "wary 1\n", 7};
+	static const struct audit_session s = {
+		.argv = argv, .argc = 1, .cwd = "/", .sources = &source, .sources_n = 1};
+	const char *why = NULL;
+	struct audit *a = NULL;
+
+	if (audit_open_begin(db, &a) != 0)
+		return false;
+	if (audit_open_finish(a, &s, &why) != 0) {
+		tap_note("%s", why);
+		audit_abandon(a);
+		return false;
+	}
+	return audit_close(a, 0, "exited") == 0;
+}
+
+static void show(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	tap_note("%s", sentence);
+}
+
+static bool intact(const char *db, const uint8_t key[ROWS_KEY_BYTES])
+{
+	struct verify_options o = {.db = db, .public_keys_n = 1, .wrong = show};
+	struct verify_result r;
+	char *why = NULL;
+	bool right;
+
+	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
+	right = verify_store(&o, &r, &why) == 0 && !r.wrong;
+	free(why);
+	return right;
+}
+
+/* Whether a file of the folder has these bytes. */
+static bool any_has(const char *folder, const uint8_t *bytes, size_t len_bytes)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *d;
+	bool found = !dir;
+
+	while (dir && (d = readdir(dir))) {
+		char path[PATH_MAX];
+		auto_buf text = BUF_INIT;
+		auto_fd fd = -1;
+
+		snprintf(path, sizeof path, "%s/%s", folder, d->d_name);
+		fd = d->d_name[0] == '.' ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && buf_read_file(&text, fd) == 0 && text.len_bytes)
+			found |= memmem(text.data, text.len_bytes, bytes, len_bytes) != NULL;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* 0: replaced; 3: it failed and the old one is in force; 4: replaced, not yet wiped. */
+static int rotate(void)
+{
+	struct keys_rotation r;
+	bool replaced = false;
+	char *why = NULL;
+	int err = keys_rotate_begin(&r, &why);
+
+	if (!err)
+		err = keys_rotate_commit(&r, &replaced);
+	keys_rotate_end(&r);
+	free(why);
+	return !err ? 0 : replaced ? 4 : 3;
+}
+
+struct place {
+	char state[PATH_MAX - 64], db[PATH_MAX - 32], folder[PATH_MAX - 32];
+};
+
+static bool begin(struct place *p, enum mode mode, int step, struct keys **old)
+{
+	char *why = NULL;
+
+	snprintf(p->state, sizeof p->state, "%s/%d.%d", getenv("TMPDIR"), (int)mode, step);
+	snprintf(p->db, sizeof p->db, "%s/wary/wary.db", p->state);
+	snprintf(p->folder, sizeof p->folder, "%s/wary/keys", p->state);
+	return setenv("XDG_STATE_HOME", p->state, 1) == 0 && session(p->db) &&
+	       keys_machine(false, old, &why) == 0;
+}
+
+static bool run(enum mode mode, int step, int *status)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	*world = (struct world){.mode = mode, .left = step};
+	pid = fork();
+	if (pid == 0) {
+		alarm(120);
+		world->armed = true;
+		_exit(rotate());
+	}
+	if (waitpid(pid, status, 0) != pid)
+		return false;
+	world->armed = false;
+	return true;
+}
+
+static bool wrong(const char *what)
+{
+	tap_note("%s", what);
+	return false;
+}
+
+/* After it: a key, sessions, another rotation. */
+static bool aftermath(const struct place *p, const struct keys *old, int status)
+{
+	struct keys *now = NULL;
+	char *why = NULL;
+	bool is_old;
+
+	if (keys_machine(false, &now, &why) != 0)
+		return wrong(why);
+	is_old = memcmp(now->public_key, old->public_key, ROWS_KEY_BYTES) == 0;
+	keys_free(now);
+	if (WIFEXITED(status) && is_old != (WEXITSTATUS(status) == 3))
+		return wrong("what it said is not so");
+	if (!session(p->db) || !intact(p->db, old->public_key))
+		return wrong("the next session");
+	/* machine.pub is of the key, whoever was cut short. */
+	if (keys_machine(false, &now, &why) != 0 || !intact(p->db, now->public_key))
+		return wrong("by the key that is in force");
+	keys_free(now);
+	if (!is_old && any_has(p->folder, old->secret, crypto_sign_ed25519_SEEDBYTES))
+		return wrong("the old secret is there still");
+	if (rotate() != 0 || !session(p->db) || !intact(p->db, old->public_key))
+		return wrong("another rotation");
+	return !any_has(p->folder, old->secret, crypto_sign_ed25519_SEEDBYTES);
+}
+
+int main(void)
+{
+	static const char *const names[MODES] = {"killed before", "failing at"};
+
+	world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	             0);
+	if (world == MAP_FAILED)
+		return 1;
+	for (unsigned mode = 0; mode < MODES; mode++) {
+		int step = 0;
+
+		do {
+			struct place p;
+			struct keys *old = NULL;
+			int status = 0;
+			bool right = begin(&p, mode, ++step, &old) && run(mode, step, &status) &&
+			             aftermath(&p, old, status);
+
+			tap_ok(right, "%s call %d%s (status %#x)", names[mode], step,
+			       world->fired ? "" : ", which is none", (unsigned)status);
+			keys_free(old);
+		} while (world->fired && step < STEPS_MAX);
+		tap_ok(step > 12 && step < STEPS_MAX, "all calls of a rotation");
+	}
+	return tap_done();
+}
