@@ -272,6 +272,7 @@ libwary_a_SOURCES = \
 	src/trap/filter.c \
 	src/trap/guardian.c \
 	src/trap/inherit.c \
+	src/trap/kernel.c \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
@@ -508,6 +509,7 @@ wary_headers = \
 	src/trap/filter.h \
 	src/trap/guardian.h \
 	src/trap/inherit.h \
+	src/trap/kernel.h \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \
