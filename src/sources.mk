@@ -191,6 +191,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_stack.c \
 	src/cmd/audit_stats.c \
 	src/cmd/audit_tree.c \
+	src/cmd/audit_used.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -278,7 +279,8 @@ libwary_a_SOURCES = \
 	src/trap/symbol.c \
 	src/trap/tree.c \
 	src/trap/trial.c \
-	src/trap/unwind.c
+	src/trap/unwind.c \
+	src/trap/used.c
 wary_headers = \
 	src/answer/arrivals.h \
 	src/answer/arrivals_read.h \
@@ -387,6 +389,7 @@ wary_headers = \
 	src/cmd/audit_own.h \
 	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
+	src/cmd/audit_used.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
@@ -512,4 +515,5 @@ wary_headers = \
 	src/trap/symbol.h \
 	src/trap/tree.h \
 	src/trap/trial.h \
-	src/trap/unwind.h
+	src/trap/unwind.h \
+	src/trap/used.h

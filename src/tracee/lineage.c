@@ -39,6 +39,7 @@ struct proc {
 	const struct lineage_entry *now;
 	const struct lineage_entry *earlier[HISTORY];
 	unsigned earlier_n; /* how many were ever pushed */
+	bool told;          /* it had an exec stop, or lineage_of_first has told of it */
 };
 
 /* A thread that is not the leader. */
@@ -326,8 +327,8 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	return 0;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb,
-                                          pid_t *tgid);
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid,
+                                          bool *first);
 
 /* With a reference; never NULL. */
 static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u, unsigned climb)
@@ -337,7 +338,7 @@ static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u
 	const struct proc *parent;
 
 	if (climb < CLIMB_MAX && u->ids.ppid > 1)
-		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL));
+		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL, NULL));
 	pthread_mutex_lock(&l->lock);
 	parent = proc_find(l, u->ids.ppid);
 	if (parent)
@@ -352,9 +353,15 @@ static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u
 	return found;
 }
 
+/* Whether this is the first time that it is asked. */
+static bool tell(struct proc *p)
+{
+	return !p->told && (p->told = true);
+}
+
 /* Enters what was found, unless another thread was quicker. */
 static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
-                                         const struct lineage_entry *found)
+                                         const struct lineage_entry *found, bool *first)
 {
 	const struct lineage_entry *e = NULL;
 	struct proc *p;
@@ -367,6 +374,8 @@ static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
 		thread_add(l, u->tid, p->tgid, &u->thread_fd);
 	if (p)
 		e = entry_get(p->now);
+	if (p && first)
+		*first = tell(p);
 	pthread_mutex_unlock(&l->lock);
 	return e;
 }
@@ -381,11 +390,12 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid,
+                                          bool *first)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;
-	const struct proc *p;
+	struct proc *p;
 	struct unseen u;
 
 	pthread_mutex_lock(&l->lock);
@@ -394,13 +404,15 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 		e = entry_get(p->now);
 	if (tgid)
 		*tgid = p ? p->tgid : 0;
+	if (first)
+		*first = p && tell(p);
 	pthread_mutex_unlock(&l->lock);
 	if (e)
 		return e;
 	if (unseen_read(tid, &u) == 0) {
 		if (!seen(l, u.ids.tgid))
 			found = inherited(l, &u, climb);
-		e = enter(l, &u, found);
+		e = enter(l, &u, found, first);
 		entry_put(found);
 		if (tgid)
 			*tgid = u.ids.tgid;
@@ -487,6 +499,7 @@ static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
 	if (p) {
 		const struct lineage_entry **slot = &l->orphans[l->orphans_n++ % ORPHANS];
 
+		p->told = true;
 		entry_put(*slot);
 		*slot = entry_get(e);
 	}
@@ -521,7 +534,7 @@ int lineage_seed(struct lineage *l, pid_t tgid)
 
 int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 {
-	const struct lineage_entry *before = lookup(l, tgid, 0, NULL);
+	const struct lineage_entry *before = lookup(l, tgid, 0, NULL, NULL);
 	struct lineage_entry *e = entry_new(before, exec);
 
 	entry_put(before);
@@ -558,9 +571,9 @@ void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print
 		memset(out, 0, sizeof *out);
 }
 
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid)
+const struct lineage_entry *lineage_of_first(struct lineage *l, pid_t tid, pid_t *tgid, bool *first)
 {
-	return lookup(l, tid, 0, tgid);
+	return lookup(l, tid, 0, tgid, first);
 }
 
 void lineage_put(struct lineage *l, const struct lineage_entry *e)
