@@ -148,12 +148,14 @@ libwary_a_SOURCES = \
 	src/audit/keys_rotate.c \
 	src/audit/lookup.c \
 	src/audit/machine.c \
+	src/audit/places.c \
 	src/audit/prove.c \
 	src/audit/prune.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
 	src/audit/report.c \
+	src/audit/report_rows.c \
 	src/audit/schema.c \
 	src/audit/session.c \
 	src/audit/space.c \
@@ -255,6 +257,7 @@ libwary_a_SOURCES = \
 	src/tracee/fd.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/lineage_print.c \
 	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
@@ -271,6 +274,7 @@ libwary_a_SOURCES = \
 	src/trap/filter.c \
 	src/trap/guardian.c \
 	src/trap/inherit.c \
+	src/trap/kernel.c \
 	src/trap/launch.c \
 	src/trap/notify.c \
 	src/trap/privilege.c \
@@ -346,6 +350,7 @@ wary_headers = \
 	src/audit/keys_rotate.h \
 	src/audit/machine.h \
 	src/audit/merkle.h \
+	src/audit/places.h \
 	src/audit/proof.h \
 	src/audit/prove.h \
 	src/audit/prune.h \
@@ -357,6 +362,7 @@ wary_headers = \
 	src/audit/report.h \
 	src/audit/report.html \
 	src/audit/report.js \
+	src/audit/report_rows.h \
 	src/audit/rows.h \
 	src/audit/schema.h \
 	src/audit/schema_events.h \
@@ -507,6 +513,7 @@ wary_headers = \
 	src/trap/filter.h \
 	src/trap/guardian.h \
 	src/trap/inherit.h \
+	src/trap/kernel.h \
 	src/trap/launch.h \
 	src/trap/notify.h \
 	src/trap/privilege.h \

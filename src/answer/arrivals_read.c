@@ -1,11 +1,13 @@
 #include "answer/arrivals_read.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "tracee/parcel.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Names in one folder that was put there whole. */
@@ -14,7 +16,12 @@
 /* Where the reader is: most places are in the folder of the one before. */
 struct reader {
 	const struct arrivals_from *from;
-	struct contents_bounds bounds;
+	struct contents_bounds bounds; /* until the end of a share of the time */
+	/* Numbers of places whose share was too short: they come once more, when
+	 * all others have been read. */
+	size_t *later;
+	size_t later_n, later_cap;
+	bool last; /* there is no later any more */
 	struct touched *set;
 	char *site; /* path of the folder that is open, or NULL */
 	int site_fd;
@@ -32,7 +39,57 @@ static void reader_done(struct reader *r)
 	free(r->root);
 	said_lock_free(r->lock);
 	touched_free(&r->had);
+	free(r->later);
 }
+
+/* ---- time ----------------------------------------------------------------- */
+
+/* One huge package must not cost all others their hashes: each may have its
+ * part of what is left, which grows by what the others did not need. */
+static void give_share(struct reader *r, size_t left)
+{
+	uint64_t now_ns = clock_mono_ns(), until_ns = r->from->until_ns;
+
+	r->bounds.until_ns = now_ns < until_ns ? now_ns + (until_ns - now_ns) / left : until_ns;
+}
+
+/* Whether a package is to be read once more, its share having been too short. */
+static bool is_put_off(const struct reader *r, const struct parcel *p)
+{
+	return !r->last && p->err == -ERR_BOUND && contents_is_late(&r->bounds);
+}
+
+static int put_off(struct reader *r, size_t i)
+{
+	if (r->later_n == r->later_cap) {
+		size_t cap = r->later_cap ? 2 * r->later_cap : 64;
+		size_t *more = reallocarray(r->later, cap, sizeof *more);
+
+		if (!more)
+			return -ERR_NOMEM;
+		r->later = more;
+		r->later_cap = cap;
+	}
+	r->later[r->later_n++] = i;
+	return 0;
+}
+
+/* Those that were put off, with the time that is left. */
+static int read_later(struct reader *r, int (*read_one)(struct reader *r, size_t i))
+{
+	int err = 0;
+
+	r->last = true;
+	for (size_t k = 0; !err && k < r->later_n; k++) {
+		give_share(r, r->later_n - k);
+		err = read_one(r, r->later[k]);
+	}
+	r->last = false;
+	r->later_n = 0;
+	return err;
+}
+
+/* ---- places --------------------------------------------------------------- */
 
 static bool is_text(const char *text, const char *bytes, size_t len)
 {
@@ -188,11 +245,13 @@ static int put_row(const struct reader *r, const struct touched_place *place,
 /* What the lock file in the outermost node_modules says of a place. */
 static int claim(struct reader *r, const struct touched_place *place, struct said *out)
 {
+	struct contents_bounds bounds = r->bounds;
 	const char *modules = strstr(place->path, "/node_modules/");
 	size_t len = modules ? (size_t)(modules - place->path) + strlen("/node_modules") : 0;
 	int err;
 
 	*out = (struct said){0};
+	bounds.until_ns = r->from->until_ns; /* it is read once, for all */
 	if (!modules)
 		return 0;
 	if (!is_text(r->root, place->path, len)) {
@@ -201,7 +260,7 @@ static int claim(struct reader *r, const struct touched_place *place, struct sai
 		r->lock = NULL;
 		r->root = strndup(place->path, len);
 		if (r->root)
-			r->lock = parcel_lock(r->root, &r->bounds);
+			r->lock = parcel_lock(r->root, &bounds);
 	}
 	err = said_lock_of(r->lock, modules + 1, out);
 	return err == -ERR_NOMEM ? err : 0;
@@ -241,6 +300,10 @@ static int read_node(struct reader *r, size_t i)
 	int err = site_fd >= 0 ? parcel_node(site_fd, name, &r->bounds, &p)
 	                       : without_site(r, name, &p);
 
+	if (!err && is_put_off(r, &p)) {
+		parcel_free(&p);
+		return put_off(r, i);
+	}
 	if (!err && p.state != PARCEL_REMOVED)
 		err = claim(r, &place, &p.claimed);
 	if (!err && (p.state != PARCEL_REMOVED || !is_passing(&place)))
@@ -295,6 +358,10 @@ static int read_dist(struct reader *r, size_t i)
 		return 0; /* with all that was in it */
 	err = site_fd >= 0 ? parcel_python(site_fd, name, &r->bounds, &p)
 	                   : without_site(r, name, &p);
+	if (!err && is_put_off(r, &p)) {
+		parcel_free(&p);
+		return put_off(r, i);
+	}
 	if (!err && p.state == PARCEL_REMOVED)
 		p.own.version = version_in(name);
 	if (!err && (p.state != PARCEL_REMOVED || !is_passing(&place)))
@@ -305,25 +372,34 @@ static int read_dist(struct reader *r, size_t i)
 	return err;
 }
 
-static int read_rest(struct reader *r, size_t i)
+static int read_stray(struct reader *r, size_t i)
 {
 	const struct touched_place place = r->set->items[i];
-	size_t had = r->had.n;
 	int site_fd = site_of_place(r, &place);
 	const char *name = place.path + place.site.site_len + 1;
 	struct parcel p;
-	int err = touched_add(&r->had, place.path);
+	int err = site_fd >= 0 ? parcel_stray(site_fd, name, &r->bounds, &p)
+	                       : without_site(r, name, &p);
 
-	if (err == -ERR_NOMEM)
-		return err;
-	if (!err && r->had.n == had)
-		return 0; /* a distribution's; where there is no room to know, a row */
-	err = site_fd >= 0 ? parcel_stray(site_fd, name, &r->bounds, &p)
-	                   : without_site(r, name, &p);
+	if (!err && is_put_off(r, &p)) {
+		parcel_free(&p);
+		return put_off(r, i);
+	}
 	if (!err && p.state != PARCEL_REMOVED)
 		err = put_row(r, &place, &p);
 	parcel_free(&p);
 	return err;
+}
+
+static int read_rest(struct reader *r, size_t i)
+{
+	size_t had = r->had.n;
+	int err = touched_add(&r->had, r->set->items[i].path);
+
+	if (err == -ERR_NOMEM)
+		return err;
+	/* A distribution's; where there is no room to know, a row. */
+	return !err && r->had.n == had ? 0 : read_stray(r, i);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -366,6 +442,11 @@ static int one(struct reader *r, size_t i)
 	return is_dist(p) ? read_dist(r, i) : 0;
 }
 
+static bool is_rest(const struct touched_place *p)
+{
+	return p->site.kind == SITE_PYTHON && !p->site.whole && !is_dist(p);
+}
+
 int arrivals_read(const struct arrivals_from *from, struct touched *set)
 {
 	struct reader r = {
@@ -377,15 +458,20 @@ int arrivals_read(const struct arrivals_from *from, struct touched *set)
 	int err = 0;
 
 	/* The set may grow meanwhile. */
-	for (size_t i = 0; !err && i < set->n; i++)
+	for (size_t i = 0; !err && i < set->n; i++) {
+		give_share(&r, set->n - i);
 		err = one(&r, i);
+	}
+	if (!err)
+		err = read_later(&r, one);
 	/* What Python's distributions have is known only now. */
 	for (size_t i = 0; !err && i < set->n; i++) {
-		const struct touched_place *p = &set->items[i];
-
-		if (p->site.kind == SITE_PYTHON && !p->site.whole && !is_dist(p))
+		give_share(&r, set->n - i);
+		if (is_rest(&set->items[i]))
 			err = read_rest(&r, i);
 	}
+	if (!err)
+		err = read_later(&r, read_stray);
 	reader_done(&r);
 	return err;
 }

@@ -1,146 +1,68 @@
 #include "audit/report.h"
 
 #include "audit/report_page.h"
+#include "audit/report_rows.h"
 #include "base/buf.h"
 #include "base/own.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- maps from ids of the store to places on the page ------------------ */
-
-struct map {
-	uint64_t *keys; /* key + 1; 0 is free */
-	uint32_t *values;
-	size_t cap; /* a power of two */
-	uint32_t n;
-};
-
-static void map_free(struct map *m)
-{
-	free(m->keys);
-	free(m->values);
-	*m = (struct map){0};
-}
-
-static size_t map_slot(const struct map *m, uint64_t key)
-{
-	size_t i = (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & (m->cap - 1);
-
-	while (m->keys[i] && m->keys[i] != key + 1)
-		i = (i + 1) & (m->cap - 1);
-	return i;
-}
-
-static int map_grow(struct map *m)
-{
-	struct map bigger = {.cap = m->cap ? m->cap * 2 : 1024, .n = m->n};
-
-	bigger.keys = calloc(bigger.cap, sizeof *bigger.keys);
-	bigger.values = calloc(bigger.cap, sizeof *bigger.values);
-	if (!bigger.keys || !bigger.values) {
-		map_free(&bigger);
-		return -ERR_NOMEM;
-	}
-	for (size_t i = 0; i < m->cap; i++) {
-		if (m->keys[i]) {
-			size_t to = map_slot(&bigger, m->keys[i] - 1);
-
-			bigger.keys[to] = m->keys[i];
-			bigger.values[to] = m->values[i];
-		}
-	}
-	map_free(m);
-	*m = bigger;
-	return 0;
-}
-
-/* Sets *fresh where the key is new; *place is then the next number. */
-static int map_put(struct map *m, uint64_t key, uint32_t *place, bool *fresh)
-{
-	size_t i;
-
-	if ((m->n + 1) * 2 > m->cap) {
-		int err = map_grow(m);
-
-		if (err)
-			return err;
-	}
-	i = map_slot(m, key);
-	*fresh = m->keys[i] == 0;
-	if (*fresh) {
-		m->keys[i] = key + 1;
-		m->values[i] = m->n++;
-	}
-	*place = m->values[i];
-	return 0;
-}
-
-/* ---- the data ----------------------------------------------------------- */
-
-struct event {
-	uint64_t at_us;
-	uint32_t actor, act, object, detail, times;
-	int64_t result;
-	bool known;
-};
+#define JSON_MAX_BYTES ((size_t)1 << 30)
+/* Columns of an act that are words; then come rule_file, rule_line, rule_text. */
+#define ACT_WORDS 5
 
 struct page {
 	sqlite3 *db;
 	sqlite3_int64 session;
-	uint64_t opened_us, length_us, rows;
-	struct map strings, actors, acts, details, groups;
-	struct buf strings_json, actors_json, acts_json, details_json;
-	sqlite3_stmt *get_string, *get_actor, *get_act, *get_detail;
-	struct event *events;
-	size_t events_n, events_cap;
-	bool together; /* equal decisions are counted together */
+	uint64_t opened_us;
+	struct report_rows rows;
+	struct places strings, details;
+	/* A string is its prefix's text (by place + 1; 0: none) and its own. */
+	struct buf texts, prefixes, details_json;
+	sqlite3_stmt *get_string, *get_act, *get_detail;
 };
 
 static void page_done(struct page *p)
 {
-	struct map *maps[] = {&p->strings, &p->actors, &p->acts, &p->details, &p->groups};
-	struct buf *bufs[] = {&p->strings_json, &p->actors_json, &p->acts_json, &p->details_json};
-
-	for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-		map_free(maps[i]);
-	for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
-		buf_free(bufs[i]);
+	places_free(&p->strings);
+	places_free(&p->details);
+	buf_free(&p->texts);
+	buf_free(&p->prefixes);
+	buf_free(&p->details_json);
 	sqlite3_finalize(p->get_string);
-	sqlite3_finalize(p->get_actor);
 	sqlite3_finalize(p->get_act);
 	sqlite3_finalize(p->get_detail);
-	free(p->events);
+	report_rows_done(&p->rows);
 }
 
-/* A JSON string that may stand within <script>: no "<" of the child's can
- * end the element or begin a comment. Not UTF-8: made printable first. */
+/* A JSON string that may stand within <script>: no "<" of the child's can end
+ * the element or begin a comment. A byte that is not UTF-8 becomes the lone
+ * surrogate U+DC00 + byte, which valid text cannot have; the page shows it as
+ * \xHH. */
 static void put_json_text(struct buf *out, const void *bytes, size_t len)
 {
-	auto_buf plain = BUF_INIT;
-	auto_free char *dumped = NULL;
-	json_t *s = json_stringn(bytes ? bytes : "", len);
+	const unsigned char *s = bytes;
 
-	if (!s) {
-		text_printable(&plain, bytes, len, 0);
-		s = plain.failed ? NULL : json_stringn(buf_text(&plain), plain.len_bytes);
-	}
-	dumped = s ? json_dumps(s, JSON_ENCODE_ANY) : NULL;
-	json_decref(s);
-	if (!dumped) {
-		out->failed = true;
-		return;
-	}
-	for (const char *c = dumped; *c; c++) {
-		if (*c == '<' || *c == '>' || *c == '&')
-			buf_fmt(out, "\\u%04x", (unsigned)*c);
+	buf_chr(out, '"');
+	for (size_t i = 0; i < len;) {
+		unsigned code = 0;
+		size_t n = text_utf8_next(s + i, len - i, &code);
+
+		if (n == 0)
+			buf_fmt(out, "\\udc%02x", s[i]);
+		else if (code < 0x20 || (code < 0x80 && strchr("\"\\<>&\x7f", (int)code)) ||
+		         code == 0x2028 || code == 0x2029)
+			buf_fmt(out, "\\u%04x", code);
 		else
-			buf_chr(out, *c);
+			buf_add(out, s + i, n);
+		i += n ? n : 1;
 	}
+	buf_chr(out, '"');
 }
 
 static void put_column_text(struct buf *out, sqlite3_stmt *st, int column)
@@ -151,209 +73,196 @@ static void put_column_text(struct buf *out, sqlite3_stmt *st, int column)
 	put_json_text(out, bytes, len < 0 ? 0 : (size_t)len);
 }
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out)
+/* ---- lists that name each thing once -------------------------------------- */
+
+static void put_string(struct page *p, uint32_t place, uint32_t prefix, sqlite3_stmt *st)
 {
-	return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK ? 0 : -ERR_DAMAGED;
+	if (place) {
+		buf_chr(&p->texts, ',');
+		buf_chr(&p->prefixes, ',');
+	}
+	buf_fmt(&p->prefixes, "%u", prefix);
+	if (st)
+		put_column_text(&p->texts, st, 1);
+	else
+		buf_str(&p->texts, "\"\"");
 }
 
-static int step_row(sqlite3_stmt *st, sqlite3_int64 id)
+/* One that has no prefix, as prefixes themselves have none. */
+static int prefix_place(struct page *p, sqlite3_int64 id, uint32_t *place)
 {
-	sqlite3_reset(st);
-	if (sqlite3_bind_int64(st, 1, id) != SQLITE_OK)
-		return -ERR_DAMAGED;
-	return sqlite3_step(st) == SQLITE_ROW ? 0 : -ERR_DAMAGED;
+	bool fresh;
+	int err = places_put(&p->strings, (uint64_t)id, place, &fresh);
+
+	if (err || !fresh)
+		return err;
+	err = report_step(p->get_string, id);
+	if (!err && sqlite3_column_int64(p->get_string, 0) != 0)
+		err = -ERR_DAMAGED;
+	if (!err)
+		put_string(p, *place, 0, p->get_string);
+	return err;
 }
 
 static int string_place(struct page *p, sqlite3_int64 id, uint32_t *place)
 {
+	uint32_t prefix = 0;
+	sqlite3_int64 above;
 	bool fresh;
-	int err = map_put(&p->strings, (uint64_t)id, place, &fresh);
+	int err;
 
-	if (err || !fresh)
-		return err;
-	if (*place)
-		buf_chr(&p->strings_json, ',');
-	if (id == 0) {
-		buf_str(&p->strings_json, "\"\"");
+	if (places_find(&p->strings, (uint64_t)id, place))
 		return 0;
+	err = report_step(p->get_string, id);
+	above = err ? 0 : sqlite3_column_int64(p->get_string, 0);
+	if (above) {
+		err = prefix_place(p, above, &prefix);
+		prefix++;
 	}
-	err = step_row(p->get_string, id);
 	if (!err)
-		put_column_text(&p->strings_json, p->get_string, 0);
+		err = places_put(&p->strings, (uint64_t)id, place, &fresh);
+	if (!err)
+		err = report_step(p->get_string, id);
+	if (!err)
+		put_string(p, *place, prefix, p->get_string);
 	return err;
-}
-
-static int actor_place(struct page *p, sqlite3_int64 id, uint32_t *place)
-{
-	uint32_t program;
-	bool fresh;
-	int err = map_put(&p->actors, (uint64_t)id, place, &fresh);
-
-	if (err || !fresh)
-		return err;
-	err = step_row(p->get_actor, id);
-	if (!err)
-		err = string_place(p, sqlite3_column_int64(p->get_actor, 2), &program);
-	if (!err)
-		buf_fmt(&p->actors_json, "%s[%lld,%lld,%u]", *place ? "," : "",
-		        (long long)sqlite3_column_int64(p->get_actor, 0),
-		        (long long)sqlite3_column_int64(p->get_actor, 1), program);
-	return err;
-}
-
-static int act_place(struct page *p, sqlite3_int64 id, uint32_t *place)
-{
-	struct buf *out = &p->acts_json;
-	bool fresh;
-	int err = map_put(&p->acts, (uint64_t)id, place, &fresh);
-
-	if (err || !fresh)
-		return err;
-	err = step_row(p->get_act, id);
-	if (err)
-		return err;
-	buf_str(out, *place ? ",[" : "[");
-	for (int i = 0; i < 8; i++) {
-		if (i)
-			buf_chr(out, ',');
-		if (i == 6)
-			buf_fmt(out, "%lld", (long long)sqlite3_column_int64(p->get_act, i));
-		else
-			put_column_text(out, p->get_act, i);
-	}
-	buf_chr(out, ']');
-	return 0;
 }
 
 /* Place 0 is "none", so that a page's 0 means the same as the store's. */
+static int lists_begin(struct page *p)
+{
+	uint32_t none;
+	bool fresh;
+	int err = places_put(&p->strings, 0, &none, &fresh);
+
+	if (!err)
+		err = places_put(&p->details, 0, &none, &fresh);
+	put_string(p, 0, 0, NULL);
+	buf_str(&p->details_json, "[0,0,0,0,\"\",0]");
+	return err;
+}
+
+/* object2, cwd, argv, stack (strings), sha256, reason */
 static int detail_place(struct page *p, sqlite3_int64 id, uint32_t *place)
 {
-	uint32_t texts[3] = {0};
+	uint32_t texts[4] = {0};
 	bool fresh;
-	int err = map_put(&p->details, (uint64_t)id, place, &fresh);
+	int err = places_put(&p->details, (uint64_t)id, place, &fresh);
 
 	if (err || !fresh)
 		return err;
-	if (id == 0) {
-		buf_str(&p->details_json, "[0,0,0]");
-		return 0;
-	}
-	err = step_row(p->get_detail, id);
-	for (int i = 0; i < 3 && !err; i++)
+	err = report_step(p->get_detail, id);
+	for (int i = 0; i < 4 && !err; i++)
 		err = string_place(p, sqlite3_column_int64(p->get_detail, i), &texts[i]);
-	if (!err)
-		buf_fmt(&p->details_json, ",[%u,%u,%u]", texts[0], texts[1], texts[2]);
-	return err;
-}
-
-static int add_event(struct page *p, const struct event *e)
-{
-	if (p->events_n == p->events_cap) {
-		size_t cap = p->events_cap ? p->events_cap * 2 : 4096;
-		struct event *more = reallocarray(p->events, cap, sizeof *more);
-
-		if (!more)
-			return -ERR_NOMEM;
-		p->events = more;
-		p->events_cap = cap;
-	}
-	p->events[p->events_n++] = *e;
+	if (err)
+		return err;
+	buf_fmt(&p->details_json, ",[%u,%u,%u,%u,", texts[0], texts[1], texts[2], texts[3]);
+	put_column_text(&p->details_json, p->get_detail, 4);
+	buf_fmt(&p->details_json, ",%lld]", (long long)sqlite3_column_int64(p->get_detail, 5));
 	return 0;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static int put_acts(struct page *p, struct buf *out)
 {
-	h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-	return h * 0xff51afd7ed558ccdu;
-}
+	sqlite3_stmt *st = p->get_act;
+	int err = 0;
 
-/* Counts the event with an equal one of the same part of the session. A
- * collision of the 64-bit key would miscount one row of a page that is read
- * by people; the store stays what it is. */
-static int count_event(struct page *p, const struct event *e)
-{
-	uint64_t bucket = e->at_us * REPORT_BUCKETS / (p->length_us + 1);
-	uint64_t key = mix(mix(mix(mix(bucket, e->actor), e->act), e->object),
-	                   (uint64_t)e->result * 2 + e->known);
-	uint32_t place;
-	bool fresh;
-	int err = map_put(&p->groups, key >> 1, &place, &fresh);
+	buf_str(out, ",\"acts\":[");
+	for (uint32_t i = 0; i < p->rows.same_acts.hashes.n && !err; i++) {
+		uint32_t file = 0;
+		uint32_t text = 0;
 
-	if (err)
-		return err;
-	if (fresh)
-		return add_event(p, e);
-	p->events[place].times++;
-	return 0;
-}
-
-static int read_event(struct page *p, sqlite3_stmt *st)
-{
-	struct event e = {
-		.at_us = (uint64_t)sqlite3_column_int64(st, 0),
-		.known = sqlite3_column_type(st, 5) != SQLITE_NULL,
-		.result = sqlite3_column_int64(st, 5),
-		.times = 1,
-	};
-	int err = actor_place(p, sqlite3_column_int64(st, 1), &e.actor);
-
-	if (!err)
-		err = act_place(p, sqlite3_column_int64(st, 2), &e.act);
-	if (!err)
-		err = string_place(p, sqlite3_column_int64(st, 3), &e.object);
-	if (!err && !p->together)
-		err = detail_place(p, sqlite3_column_int64(st, 4), &e.detail);
-	if (err)
-		return err;
-	return p->together ? count_event(p, &e) : add_event(p, &e);
-}
-
-static int read_events(struct page *p, void (*progress)(double share))
-{
-	static const char sql[] =
-		"SELECT e.at_us, e.actor, e.act, e.object, e.detail, e.result FROM checkpoint c "
-		"JOIN event e ON e.id >= c.first_event AND e.id < c.first_event + c.events "
-		"WHERE c.session = ? ORDER BY e.id";
-	sqlite3_stmt *st = NULL;
-	uint64_t done = 0;
-	int step;
-	int err = prepare(p->db, sql, &st);
-
-	if (err)
-		return err;
-	sqlite3_bind_int64(st, 1, p->session);
-	while (!err && (step = sqlite3_step(st)) == SQLITE_ROW) {
-		err = read_event(p, st);
-		if (progress && ++done % 100000 == 0)
-			progress((double)done / (double)(p->rows + 1));
+		err = report_step(st, p->rows.acts[i].id);
+		if (!err)
+			err = string_place(p, sqlite3_column_int64(st, ACT_WORDS), &file);
+		if (!err)
+			err = string_place(p, sqlite3_column_int64(st, ACT_WORDS + 2), &text);
+		buf_str(out, i ? ",[" : "[");
+		for (int word = 0; word < ACT_WORDS && !err; word++) {
+			put_column_text(out, st, word);
+			buf_chr(out, ',');
+		}
+		buf_fmt(out, "%u,%lld,%u]", file,
+		        (long long)sqlite3_column_int64(st, ACT_WORDS + 1), text);
 	}
-	if (!err && step != SQLITE_DONE)
-		err = -ERR_DAMAGED;
-	sqlite3_finalize(st);
+	buf_chr(out, ']');
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
+static int put_actors(struct page *p, struct buf *out)
 {
-	const struct event *x = a;
-	const struct event *y = b;
+	int err = 0;
 
-	return x->at_us < y->at_us ? -1 : x->at_us > y->at_us;
+	buf_str(out, ",\"actors\":[");
+	for (uint32_t i = 0; i < p->rows.same_actors.hashes.n && !err; i++) {
+		const struct report_actor *a = &p->rows.actors[i];
+		uint32_t program;
+
+		err = string_place(p, a->program, &program);
+		if (!err)
+			buf_fmt(out, "%s[%lld,%lld,%u,%u,%u]", i ? "," : "", (long long)a->pid,
+			        (long long)a->ppid, program, a->times, a->refused);
+	}
+	buf_chr(out, ']');
+	return err;
 }
 
 /* ---- writing ------------------------------------------------------------ */
 
-static void put_meta(struct page *p, struct buf *out, sqlite3_stmt *st, const char *verified,
-                     bool intact)
+/* By how much the wall clock was ahead of the monotonic one, from when on: a
+ * step each time that changes by a millisecond or more. */
+static int put_skews(struct page *p, struct buf *out)
+{
+	sqlite3_stmt *st = NULL;
+	sqlite3_int64 last = 0;
+	int err = report_prepare(p->db,
+	                         "SELECT coalesce((SELECT at_us FROM event WHERE id = "
+	                         "c.first_event AND c.events), 0), skew_us FROM checkpoint c "
+	                         "WHERE c.session = ? ORDER BY c.id",
+	                         &st);
+
+	if (err)
+		return err;
+	sqlite3_bind_int64(st, 1, p->session);
+	buf_str(out, ",\"skews\":[[0,0]");
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		sqlite3_int64 skew = sqlite3_column_int64(st, 1);
+
+		if (skew / 1000 == last / 1000)
+			continue;
+		last = skew;
+		buf_fmt(out, ",[%lld,%lld]", (long long)sqlite3_column_int64(st, 0),
+		        (long long)skew);
+	}
+	buf_chr(out, ']');
+	sqlite3_finalize(st);
+	return 0;
+}
+
+static void put_bars(struct page *p, struct buf *out)
+{
+	buf_fmt(out, ",\"parts\":%u,\"bars\":[", report_rows_parts(&p->rows));
+	for (int mark = 0; mark < REPORT_MARKS; mark++) {
+		buf_str(out, mark ? ",[" : "[");
+		for (int i = 0; i < REPORT_BARS; i++)
+			buf_fmt(out, i ? ",%u" : "%u", p->rows.bars[mark][i]);
+		buf_chr(out, ']');
+	}
+	buf_chr(out, ']');
+}
+
+static int put_meta(struct page *p, struct buf *out, sqlite3_stmt *st, const char *verified,
+                    bool intact)
 {
 	static const char *const names[] = {"name", "command", "cwd", "user", "host", "ended"};
 	static const char *const numbers[] = {"decisions", "refused", "asked", "grants", "dropped"};
+	int err;
 
 	buf_str(out, "{\"meta\":{\"verified\":");
 	put_json_text(out, verified, strlen(verified));
-	buf_fmt(out, ",\"intact\":%s,\"opened_us\":%llu,\"length_us\":%llu",
+	buf_fmt(out, ",\"intact\":%s,\"opened_us\":%llu,\"length_us\":%llu,\"together\":\"%s\"",
 	        intact ? "true" : "false", (unsigned long long)p->opened_us,
-	        (unsigned long long)p->length_us);
+	        (unsigned long long)p->rows.length_us, report_rows_together(&p->rows));
 	for (int i = 0; i < 6; i++) {
 		buf_fmt(out, ",\"%s\":", names[i]);
 		put_column_text(out, st, i);
@@ -361,17 +270,21 @@ static void put_meta(struct page *p, struct buf *out, sqlite3_stmt *st, const ch
 	for (int i = 0; i < 5; i++)
 		buf_fmt(out, ",\"%s\":%lld", numbers[i],
 		        (long long)sqlite3_column_int64(st, 6 + i));
+	if (p->rows.level)
+		put_bars(p, out);
+	err = put_skews(p, out);
 	buf_chr(out, '}');
+	return err;
 }
 
 static int put_policies(struct page *p, struct buf *out)
 {
 	sqlite3_stmt *st = NULL;
-	int err =
-		prepare(p->db,
-	                "SELECT s.name, s.path, lower(hex(s.sha256)), t.text FROM session_source s "
-	                "JOIN source t ON t.sha256 = s.sha256 WHERE s.session = ? ORDER BY s.place",
-	                &st);
+	int err = report_prepare(
+		p->db,
+		"SELECT s.name, s.path, lower(hex(s.sha256)), t.text FROM session_source s "
+		"JOIN source t ON t.sha256 = s.sha256 WHERE s.session = ? ORDER BY s.place",
+		&st);
 	static const char *const keys[] = {"name", "path", "sha256", "text"};
 
 	if (err)
@@ -400,17 +313,24 @@ static void put_errnos(struct buf *out)
 	buf_chr(out, '}');
 }
 
-static void put_column(struct page *p, struct buf *out, char name)
+/* t, the times, as differences: in order they are small numbers. */
+static uint64_t column_of(const struct report_event *e, uint64_t before_us, char name)
 {
+	return name == 't'   ? e->at_us - before_us
+	       : name == 'a' ? e->actor
+	       : name == 'c' ? e->act
+	                     : e->times;
+}
+
+static int put_column(struct page *p, struct buf *out, char name)
+{
+	uint64_t before_us = 0;
+	int err = 0;
+
 	buf_fmt(out, "%s\"%c\":[", name == 't' ? "" : ",", name);
-	for (size_t i = 0; i < p->events_n; i++) {
-		const struct event *e = &p->events[i];
-		uint64_t value = name == 't'   ? e->at_us
-		                 : name == 'a' ? e->actor
-		                 : name == 'c' ? e->act
-		                 : name == 'o' ? e->object
-		                 : name == 'd' ? e->detail
-		                               : e->times;
+	for (size_t i = 0; i < p->rows.events_n && !err; i++) {
+		const struct report_event *e = &p->rows.events[i];
+		uint32_t place = 0;
 
 		if (i)
 			buf_chr(out, ',');
@@ -418,36 +338,50 @@ static void put_column(struct page *p, struct buf *out, char name)
 			buf_str(out, "null");
 		else if (name == 'r')
 			buf_fmt(out, "%lld", (long long)e->result);
+		else if (name == 'o')
+			err = string_place(p, e->object, &place);
+		else if (name == 'd')
+			err = detail_place(p, e->detail, &place);
 		else
-			buf_fmt(out, "%llu", (unsigned long long)value);
+			buf_fmt(out, "%llu", (unsigned long long)column_of(e, before_us, name));
+		if (name == 'o' || name == 'd')
+			buf_fmt(out, "%u", place);
+		before_us = e->at_us;
 	}
+	buf_chr(out, ']');
+	return err;
+}
+
+static void put_list(struct buf *out, const char *name, struct buf *list)
+{
+	const char *text = buf_text(list);
+
+	if (!text) {
+		out->failed = true;
+		return;
+	}
+	buf_fmt(out, ",\"%s\":[", name);
+	buf_add(out, text, list->len_bytes);
 	buf_chr(out, ']');
 }
 
 static int put_data(struct page *p, struct buf *out)
 {
-	struct {
-		const char *name;
-		struct buf *json;
-	} lists[] = {{"strings", &p->strings_json},
-	             {"actors", &p->actors_json},
-	             {"acts", &p->acts_json},
-	             {"details", &p->details_json}};
+	int err = put_acts(p, out);
 
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-		const char *text = buf_text(lists[i].json);
-
-		if (!text)
-			return -ERR_NOMEM;
-		buf_fmt(out, ",\"%s\":[", lists[i].name);
-		buf_add(out, text, lists[i].json->len_bytes);
-		buf_chr(out, ']');
-	}
+	if (!err)
+		err = put_actors(p, out);
 	buf_str(out, ",\"events\":{");
-	for (const char *c = p->together ? "tacodrn" : "tacodr"; *c; c++)
-		put_column(p, out, *c);
-	buf_str(out, "}}");
-	return out->failed ? -ERR_NOMEM : 0;
+	for (const char *c = p->rows.level ? "tacodrn" : "tacodr"; *c && !err; c++)
+		err = put_column(p, out, *c);
+	buf_chr(out, '}');
+	put_list(out, "strings", &p->texts);
+	put_list(out, "prefixes", &p->prefixes);
+	put_list(out, "details", &p->details_json);
+	buf_chr(out, '}');
+	if (p->texts.failed || p->prefixes.failed || p->details_json.failed || out->failed)
+		err = err ? err : -ERR_NOMEM;
+	return err;
 }
 
 static int write_all(FILE *out, const char *bytes, size_t len)
@@ -455,73 +389,96 @@ static int write_all(FILE *out, const char *bytes, size_t len)
 	return fwrite(bytes, 1, len, out) == len ? 0 : -ERR_SYS;
 }
 
-/* The page with its two places filled in: @DATA@ and @SCRIPT@. */
+/* The script's hash as a Content-Security-Policy names it: no other script
+ * that might come to stand in the page would run. */
+static void script_hash(const char *script, char out[64])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, (const unsigned char *)script, strlen(script));
+	sodium_bin2base64(out, 64, hash, sizeof hash, sodium_base64_VARIANT_ORIGINAL);
+}
+
+/* The page with its places filled in. */
 static int put_page(struct buf *data, FILE *out)
 {
-	const char *page = report_page_html;
-	const char *script = strstr(page, "@SCRIPT@");
-	const char *at = strstr(page, "@DATA@");
-	int err;
+	char hash[64];
+	const struct {
+		const char *mark, *text;
+		size_t len;
+	} fills[] = {{"@HASH@", hash, 0},
+	             {"@DATA@", data->data, data->len_bytes},
+	             {"@SCRIPT@", report_page_js, 0}};
+	const char *at = report_page_html;
+	int err = 0;
 
-	invariant(at && script && at < script);
-	err = write_all(out, page, (size_t)(at - page));
+	script_hash(report_page_js, hash);
+	for (size_t i = 0; i < sizeof fills / sizeof fills[0] && !err; i++) {
+		const char *next = strstr(at, fills[i].mark);
+
+		invariant(next != NULL);
+		err = write_all(out, at, (size_t)(next - at));
+		if (!err)
+			err = write_all(out, fills[i].text,
+			                fills[i].len ? fills[i].len : strlen(fills[i].text));
+		at = next + strlen(fills[i].mark);
+	}
 	if (!err)
-		err = write_all(out, data->data, data->len_bytes);
-	at += strlen("@DATA@");
-	if (!err)
-		err = write_all(out, at, (size_t)(script - at));
-	if (!err)
-		err = write_all(out, report_page_js, strlen(report_page_js));
-	script += strlen("@SCRIPT@");
-	if (!err)
-		err = write_all(out, script, strlen(script));
+		err = write_all(out, at, strlen(at));
 	return !err && fflush(out) != 0 ? -ERR_SYS : err;
 }
 
 static int open_statements(struct page *p)
 {
-	int err = prepare(p->db,
-	                  "SELECT CAST(CASE WHEN s.prefix = 0 THEN s.text ELSE "
-	                  "CAST(f.text AS BLOB) || CAST(s.text AS BLOB) END AS BLOB) FROM string s "
-	                  "LEFT JOIN string f ON f.id = s.prefix WHERE s.id = ?",
-	                  &p->get_string);
+	int err = report_prepare(p->db, "SELECT prefix, text FROM string WHERE id = ?",
+	                         &p->get_string);
 
 	if (!err)
-		err = prepare(p->db, "SELECT pid, ppid, program FROM actor WHERE id = ?",
-		              &p->get_actor);
+		err = report_prepare(p->db,
+		                     "SELECT kind, class, syscall, answer, judge, rule_file, "
+		                     "rule_line, rule_text FROM act WHERE id = ?",
+		                     &p->get_act);
 	if (!err)
-		err = prepare(p->db,
-		              "SELECT a.kind, a.class, a.syscall, a.answer, a.judge, "
-		              "coalesce(f.text, ''), "
-		              "a.rule_line, coalesce(t.text, '') FROM act a "
-		              "LEFT JOIN string f ON f.id = a.rule_file "
-		              "LEFT JOIN string t ON t.id = a.rule_text WHERE a.id = ?",
-		              &p->get_act);
-	if (!err)
-		err = prepare(p->db, "SELECT object2, cwd, argv FROM detail WHERE id = ?",
-		              &p->get_detail);
+		err = report_prepare(p->db,
+		                     "SELECT object2, cwd, argv, stack, "
+		                     "coalesce(lower(hex(sha256)), ''), reason "
+		                     "FROM detail WHERE id = ?",
+		                     &p->get_detail);
 	return err;
 }
 
 static int fill(struct page *p, sqlite3_stmt *meta, const char *verified, bool intact,
-                void (*progress)(double share), struct buf *data)
+                struct buf *data)
 {
-	uint32_t none;
 	int err = open_statements(p);
 
 	if (!err)
-		err = string_place(p, 0, &none);
+		err = lists_begin(p);
 	if (!err)
-		err = detail_place(p, 0, &none);
+		err = report_rows_read(&p->rows);
 	if (!err)
-		err = read_events(p, progress);
-	if (err)
-		return err;
-	qsort(p->events, p->events_n, sizeof *p->events, by_time);
-	put_meta(p, data, meta, verified, intact);
-	err = put_policies(p, data);
+		err = put_meta(p, data, meta, verified, intact);
+	if (!err)
+		err = put_policies(p, data);
 	put_errnos(data);
 	return err ? err : put_data(p, data);
+}
+
+static int read_meta(struct page *p, sqlite3_stmt *meta, void (*progress)(double share))
+{
+	sqlite3_bind_int64(meta, 1, p->session);
+	if (sqlite3_step(meta) != SQLITE_ROW)
+		return -ERR_NOTFOUND;
+	p->opened_us = (uint64_t)sqlite3_column_int64(meta, 11);
+	p->rows = (struct report_rows){
+		.db = p->db,
+		.session = p->session,
+		.length_us = (uint64_t)sqlite3_column_int64(meta, 12),
+		.total = (uint64_t)sqlite3_column_int64(meta, 13),
+		.progress = progress,
+		.most = REPORT_ROWS_MAX,
+	};
+	return 0;
 }
 
 int report_write(sqlite3 *db, sqlite3_int64 session, const char *verified, bool intact,
@@ -537,22 +494,17 @@ int report_write(sqlite3 *db, sqlite3_int64 session, const char *verified, bool 
 		"coalesce((SELECT sum(events) FROM checkpoint WHERE session = s.id), 0) "
 		"FROM session s LEFT JOIN closing c ON c.session = s.id WHERE s.id = ?";
 	struct page p = {.db = db, .session = session};
-	struct buf data = {.max_bytes = (size_t)1 << 30};
+	struct buf data = {.max_bytes = JSON_MAX_BYTES};
 	sqlite3_stmt *meta = NULL;
-	int err = prepare(db, sql, &meta);
+	int err = report_prepare(db, sql, &meta);
 
-	if (!err) {
-		sqlite3_bind_int64(meta, 1, session);
-		err = sqlite3_step(meta) == SQLITE_ROW ? 0 : -ERR_NOTFOUND;
-	}
-	if (!err) {
-		p.opened_us = (uint64_t)sqlite3_column_int64(meta, 11);
-		p.length_us = (uint64_t)sqlite3_column_int64(meta, 12);
-		p.rows = (uint64_t)sqlite3_column_int64(meta, 13);
-		p.together = p.rows > REPORT_ROWS_MAX;
-		buf_init(&p.strings_json, (size_t)1 << 30);
-		err = fill(&p, meta, verified, intact, progress, &data);
-	}
+	buf_init(&p.texts, JSON_MAX_BYTES);
+	buf_init(&p.prefixes, JSON_MAX_BYTES);
+	buf_init(&p.details_json, JSON_MAX_BYTES);
+	if (!err)
+		err = read_meta(&p, meta, progress);
+	if (!err)
+		err = fill(&p, meta, verified, intact, &data);
 	if (!err)
 		err = put_page(&data, out);
 	sqlite3_finalize(meta);

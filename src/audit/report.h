@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* More decisions than this are counted together, so that the page stays
- * usable: equal ones within one of REPORT_BUCKETS parts of the session. */
-#define REPORT_ROWS_MAX 200000
-#define REPORT_BUCKETS 400
+/* A page takes so many rows. Where a session has more decisions, equal ones are
+ * counted together, so that the page opens quickly and stays usable; what was
+ * refused or asked, and the starts of programs, keep rows of their own longest. */
+#define REPORT_ROWS_MAX 120000
 
 /** report_write: writes the page.
  * @db: a store, open for reading.  @session: its id (a rowid).

@@ -103,6 +103,7 @@ static int write_rows(struct store *s, const struct export *x, FILE *out)
 	struct read_event e;
 	bool there = true;
 	bool good = true;
+	int error = 0;
 	int err;
 
 	invariant(x->format != NULL);
@@ -116,14 +117,17 @@ static int write_rows(struct store *s, const struct export *x, FILE *out)
 		else
 			end_group(&w);
 		good = put(out, &w.text);
+		error = good ? 0 : errno;
 	}
+	if (good && fflush(out) != 0)
+		error = errno;
 	read_close(r);
 	export_origin_free(&w.origin);
 	buf_free(&w.text);
 	if (err)
 		log_error("the record cannot be read: %s", store_why(s));
-	else if (!good || fflush(out) != 0)
-		log_error("the rows cannot be written: %s", strerrordesc_np(errno));
+	else if (error)
+		log_error("the rows cannot be written: %s", strerrordesc_np(error));
 	else
 		return AUDIT_FINE;
 	return AUDIT_USAGE;

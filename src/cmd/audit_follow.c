@@ -1,4 +1,5 @@
 /* wary audit follow: rows handed on as they come. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -47,6 +48,14 @@ int follow_wait(const struct follow_link *l, int fd, short events, int timeout_m
 	if (fds[0].revents)
 		return -1;
 	return n > 0 ? fds[1].revents : 0;
+}
+
+int follow_left(uint64_t end_ns, int most_ms)
+{
+	uint64_t now_ns = clock_mono_ns();
+	uint64_t left_ms = now_ns < end_ns ? (end_ns - now_ns + 999999) / 1000000 : 0;
+
+	return left_ms < (uint64_t)most_ms ? (int)left_ms : most_ms;
 }
 
 void follow_json_line(struct buf *out, const struct export_row *x, size_t cut)
@@ -236,10 +245,9 @@ static int step(struct follow *f, struct store *s, bool *all)
 		return status;
 	f->filter.after_id = f->batch.last_id;
 	f->cut_bytes = f->link.kind->cut_bytes;
-	if (follow_state_write(&f->state, f->batch.last_id, f->batch.last_uuid) == 0)
-		return AUDIT_FINE;
-	log_error("audit follow: %s: %s", f->state.path, strerrordesc_np(errno));
-	return AUDIT_USAGE;
+	return follow_state_write(&f->state, f->batch.last_id, f->batch.last_uuid) == 0
+	               ? AUDIT_FINE
+	               : AUDIT_USAGE;
 }
 
 /* Whether more may come: of one session until it is closed. */

@@ -63,6 +63,10 @@ extern const struct follow_kind follow_command, follow_syslog, follow_journald, 
  * Returns what poll(2) says of @fd, 0 after the time; -1: it shall end. */
 int follow_wait(const struct follow_link *l, int fd, short events, int timeout_ms);
 
+/** follow_left: how long until @end_ns of clock_mono_ns, for follow_wait.
+ * Returns milliseconds, no more than @most_ms; 0: it has passed. */
+int follow_left(uint64_t end_ns, int most_ms);
+
 /** follow_json_line: appends a row as `export --format jsonl` has it, on a line.
  * @cut: where not 0, a field of that name says after how many bytes texts are
  *   cut. */

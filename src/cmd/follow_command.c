@@ -1,6 +1,7 @@
 /* wary audit follow --to command: each batch to a run of its own, whose exit
  * status 0 says that it was taken.  What is in a pipe could be lost with its
  * reader; what a run has said yes to cannot. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -15,6 +16,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A run that has not ended so long after its start is ended, and its rows go to
+ * another one; so long it has from SIGTERM to SIGKILL. */
+#define RUN_MS 300000
+#define END_MS 5000
 
 extern char **environ;
 
@@ -71,8 +77,9 @@ static int start(char *const *argv, int in_fd, pid_t *pid)
 	return err;
 }
 
-/* As much as it reads: a run may say yes without having read all. */
-static void feed(struct follow_link *l, int fd, const struct buf *text)
+/* As much as it reads: a run may say yes without having read all. Returns
+ * whether it may go on. */
+static bool feed(struct follow_link *l, int fd, const struct buf *text, uint64_t end_ns)
 {
 	size_t done = 0;
 
@@ -82,20 +89,41 @@ static void feed(struct follow_link *l, int fd, const struct buf *text)
 		if (n > 0)
 			done += (size_t)n;
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return;
-		else if (follow_wait(l, fd, POLLOUT, -1) < 0)
-			return;
+			return true;
+		else if (follow_wait(l, fd, POLLOUT, follow_left(end_ns, RUN_MS)) <= 0)
+			return false;
 	}
+	return true;
 }
 
-/* Its wait(2) status; where it shall end, the run is ended too. */
-static int reap(struct follow_link *l, pid_t pid)
+/* Ends a run: it is asked to, then it is made to. */
+static void end_run(pid_t pid, int pidfd)
+{
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+	uint64_t end_ns = clock_mono_ns() + (uint64_t)END_MS * 1000000;
+	int n = 0;
+
+	kill(pid, SIGTERM);
+	while (pidfd >= 0 && (n = poll(&ended, 1, follow_left(end_ns, END_MS))) < 0 &&
+	       errno == EINTR)
+		;
+	if (n <= 0)
+		kill(pid, SIGKILL);
+}
+
+/* Its wait(2) status; where it shall end (@goes is false, or the follower's
+ * signal, or the time), the run is ended first: nothing waits without a bound. */
+static int reap(struct follow_link *l, pid_t pid, bool goes, uint64_t end_ns)
 {
 	auto_fd pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int status = 0;
 
-	if (pidfd >= 0 && follow_wait(l, pidfd, POLLIN, -1) < 0)
-		kill(pid, SIGTERM);
+	if (goes && pidfd >= 0)
+		goes = follow_wait(l, pidfd, POLLIN, follow_left(end_ns, RUN_MS)) > 0;
+	else
+		goes = false;
+	if (!goes)
+		end_run(pid, pidfd);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
@@ -104,6 +132,8 @@ static int reap(struct follow_link *l, pid_t pid)
 static enum follow_result deliver(struct follow_link *l, const struct follow_batch *b)
 {
 	auto_free char *shown = text_printable_str(l->argv[0], 256);
+	uint64_t end_ns = clock_mono_ns() + (uint64_t)RUN_MS * 1000000;
+	bool goes = true;
 	int ends[2];
 	pid_t pid = 0;
 	int err;
@@ -113,10 +143,10 @@ static enum follow_result deliver(struct follow_link *l, const struct follow_bat
 	err = fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 ? start(l->argv, ends[0], &pid) : errno;
 	close(ends[0]);
 	if (!err)
-		feed(l, ends[1], &b->text);
+		goes = feed(l, ends[1], &b->text, end_ns);
 	close(ends[1]);
 	if (!err)
-		return reap(l, pid) == 0 ? FOLLOW_TAKEN : FOLLOW_AWAY;
+		return reap(l, pid, goes, end_ns) == 0 ? FOLLOW_TAKEN : FOLLOW_AWAY;
 	if (err == EAGAIN || err == ENOMEM)
 		return FOLLOW_AWAY;
 	log_error("audit follow: %s cannot be run: %s", shown, strerrordesc_np(err));

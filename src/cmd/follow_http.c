@@ -8,9 +8,11 @@
 #include "cmd/export_formats.h"
 #include "cmd/follow.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -20,6 +22,8 @@
 /* Without a byte for so long the receiver counts as away. */
 #define PATIENCE_MS 30000
 #define CONNECT_MS 10000
+/* And in whole: one that sends a byte now and then holds up nothing for longer. */
+#define REQUEST_MS 120000
 #define SCHEME "http://"
 #define DEFAULT_PATH "/v1/logs"
 
@@ -122,7 +126,7 @@ static int reach(const struct follow_link *l)
 	return fd;
 }
 
-static bool send_all(const struct follow_link *l, int fd, const struct buf *text)
+static bool send_all(const struct follow_link *l, int fd, const struct buf *text, uint64_t end_ns)
 {
 	size_t done = 0;
 
@@ -133,7 +137,7 @@ static bool send_all(const struct follow_link *l, int fd, const struct buf *text
 			done += (size_t)n;
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
-		else if (follow_wait(l, fd, POLLOUT, PATIENCE_MS) <= 0)
+		else if (follow_wait(l, fd, POLLOUT, follow_left(end_ns, PATIENCE_MS)) <= 0)
 			return false;
 	}
 	return true;
@@ -161,81 +165,136 @@ static const char *body_of(const char *answer)
 	return end ? end + 4 : NULL;
 }
 
-/* Whether all of it is there: where the length is told. What has none ends
- * with the connection. */
+/* A number of a header or a chunk: digits of @base that end in one of @ends. */
+static bool take_number(const char *text, int base, const char *ends, size_t *n)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	char *end = NULL;
+	unsigned long value;
+
+	if (!*text || !memchr(digits, *text, base == 16 ? sizeof digits - 1 : 10))
+		return false;
+	errno = 0;
+	value = strtoul(text, &end, base);
+	if (errno || !*end || !strchr(ends, *end))
+		return false;
+	*n = value;
+	return true;
+}
+
+static bool is_chunked(const char *head, const char *body)
+{
+	const char *coding = header(head, "transfer-encoding");
+
+	return coding && coding < body && strncasecmp(coding, "chunked", 7) == 0;
+}
+
+/* A body in chunks, put together in @out (or NULL). Returns whether its end is
+ * there; what is no chunk ends it too, since nothing after it can be read. */
+static bool take_chunks(struct buf *out, const char *body, const char *end)
+{
+	for (;;) {
+		const char *line = memchr(body, '\n', (size_t)(end - body));
+		size_t n;
+
+		if (!line)
+			return false;
+		if (!take_number(body, 16, " ;\t\r\n", &n))
+			return true;
+		line++;
+		/* After the last one come trailers, and an empty line. */
+		if (!n)
+			return strncmp(line, "\r\n", 2) == 0 || strstr(line, "\r\n\r\n");
+		if (n > (size_t)(end - line))
+			n = (size_t)(end - line);
+		if (out)
+			buf_add(out, line, n);
+		body = line + n;
+		if (end - body < 2)
+			return false;
+		body += 2;
+	}
+}
+
+/* Whether all of it is there: where the length is told, or where it comes in
+ * chunks. What has neither ends with the connection. */
 static bool is_whole(const struct buf *answer)
 {
 	const char *body = body_of(answer->data);
+	const char *end = answer->data + answer->len_bytes;
 	const char *told = body ? header(answer->data, "content-length") : NULL;
-	char digits[20] = "";
-	unsigned long long n = 0;
-	size_t len;
+	size_t n;
 
-	if (!told || told >= body)
+	if (!body)
 		return false;
-	len = strspn(told, "0123456789");
-	if (len >= sizeof digits)
-		return false;
-	memcpy(digits, told, len);
-	return text_number(digits, ANSWER_MAX_BYTES, &n) == 0 &&
-	       (size_t)(answer->data + answer->len_bytes - body) >= n;
+	if (is_chunked(answer->data, body))
+		return take_chunks(NULL, body, end);
+	return told && told < body && take_number(told, 10, " \t\r", &n) &&
+	       (size_t)(end - body) >= n;
+}
+
+static unsigned long status_of(const struct buf *answer)
+{
+	return text_starts(answer->data, "HTTP/1.") && answer->len_bytes > 12
+	               ? strtoul(answer->data + 9, NULL, 10)
+	               : 0;
+}
+
+/* An answer of 1xx has no body, and says only that the answer comes. */
+static void drop_interim(struct buf *answer)
+{
+	const char *body;
+
+	while ((body = body_of(answer->data)) && status_of(answer) / 100 == 1) {
+		size_t left = (size_t)(answer->data + answer->len_bytes - body);
+
+		memmove(answer->data, body, left + 1);
+		answer->len_bytes = left;
+	}
 }
 
 /* Reads until it is whole, ends, or is as long as anybody wants to know. */
-static bool read_answer(const struct follow_link *l, int fd, struct buf *answer)
+static bool read_answer(const struct follow_link *l, int fd, struct buf *answer, uint64_t end_ns)
 {
 	char block[4096];
 
 	while (answer->len_bytes < ANSWER_MAX_BYTES) {
 		ssize_t n = recv(fd, block, sizeof block, 0);
 
-		if (n > 0)
-			buf_add(answer, block, (size_t)n);
-		else if (n == 0)
+		if (n == 0)
 			break;
-		else if (errno != EAGAIN && errno != EINTR)
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
-		else if (follow_wait(l, fd, POLLIN, PATIENCE_MS) <= 0)
+		if (n < 0) {
+			if (follow_wait(l, fd, POLLIN, follow_left(end_ns, PATIENCE_MS)) <= 0)
+				return false;
+			continue;
+		}
+		if (follow_left(end_ns, 1) == 0)
 			return false;
-		if (answer->len_bytes && is_whole(answer))
+		buf_add(answer, block, (size_t)n);
+		if (!buf_text(answer))
+			return false;
+		drop_interim(answer);
+		if (is_whole(answer))
 			break;
 	}
 	return answer->len_bytes && buf_text(answer) && body_of(answer->data);
 }
 
-/* A body in chunks, put together; what is no chunk ends it. */
-static void put_chunks(struct buf *out, const char *body)
-{
-	for (;;) {
-		char *end = NULL;
-		unsigned long n = strtoul(body, &end, 16);
-		size_t left;
-
-		if (end == body || !n)
-			return;
-		end += strcspn(end, "\n");
-		end += *end == '\n';
-		left = strlen(end);
-		n = n < left ? n : left;
-		buf_add(out, end, n);
-		body = end + n;
-	}
-}
-
 /* What a receiver says that it did not want, although it took the request: by
  * the protocol that is not sent again. */
-static void tell_rejected(const struct follow_link *l, const char *head, const char *body,
-                          unsigned rows)
+static void tell_rejected(const struct follow_link *l, const struct buf *head, unsigned rows)
 {
-	const char *coding = header(head, "transfer-encoding");
+	const char *body = body_of(head->data);
 	auto_buf text = BUF_INIT;
 	json_t *answer;
 	json_t *partial;
 	json_t *n;
 	const char *why;
 
-	if (coding && coding < body && strncasecmp(coding, "chunked", 7) == 0)
-		put_chunks(&text, body);
+	if (is_chunked(head->data, body))
+		(void)take_chunks(&text, body, head->data + head->len_bytes);
 	else
 		buf_str(&text, body);
 	answer = json_loads(buf_text(&text) ? text.data : "", 0, NULL);
@@ -256,12 +315,10 @@ static enum follow_result judge(const struct follow_link *l, const struct buf *a
 {
 	/* Those after which OTLP says to try again, and a timeout. */
 	static const unsigned again[] = {408, 429, 502, 503, 504};
-	unsigned long status = 0;
+	unsigned long status = status_of(answer);
 
-	if (text_starts(answer->data, "HTTP/1.") && answer->len_bytes > 12)
-		status = strtoul(answer->data + 9, NULL, 10);
 	if (status >= 200 && status < 300) {
-		tell_rejected(l, answer->data, body_of(answer->data), rows);
+		tell_rejected(l, answer, rows);
 		return FOLLOW_TAKEN;
 	}
 	for (size_t i = 0; i < sizeof again / sizeof again[0]; i++)
@@ -278,6 +335,7 @@ static enum follow_result deliver(struct follow_link *l, const struct follow_bat
 	auto_buf request = BUF_INIT;
 	auto_buf answer = BUF_INIT;
 	auto_fd fd = reach(l);
+	uint64_t end_ns = clock_mono_ns() + (uint64_t)REQUEST_MS * 1000000;
 
 	if (fd < 0)
 		return FOLLOW_AWAY;
@@ -288,7 +346,7 @@ static enum follow_result deliver(struct follow_link *l, const struct follow_bat
 	        l->path, v6 ? "[" : "", l->host, v6 ? "]" : "", l->port, b->text.len_bytes);
 	buf_add(&request, b->text.data, b->text.len_bytes);
 	invariant(buf_text(&request) != NULL);
-	if (!send_all(l, fd, &request) || !read_answer(l, fd, &answer))
+	if (!send_all(l, fd, &request, end_ns) || !read_answer(l, fd, &answer, end_ns))
 		return FOLLOW_AWAY;
 	return judge(l, &answer, b->rows);
 }

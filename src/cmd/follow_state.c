@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -55,6 +56,13 @@ static int parse(struct follow_state *st, const char *text)
 	return 0;
 }
 
+/* Why a system call failed, before anything else is done. */
+static int failed(struct follow_state *st)
+{
+	st->error = errno;
+	return -ERR_SYS;
+}
+
 static int read_state(struct follow_state *st)
 {
 	auto_fd fd = open(st->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -62,10 +70,10 @@ static int read_state(struct follow_state *st)
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -ERR_SYS;
+		return errno == ENOENT ? 0 : failed(st);
 	n = read(fd, text, STATE_MAX_BYTES);
 	if (n < 0)
-		return -ERR_SYS;
+		return failed(st);
 	return parse(st, text);
 }
 
@@ -78,13 +86,13 @@ static int lock(struct follow_state *st)
 		return -ERR_NOMEM;
 	st->lock_fd = open(buf_text(&name), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (st->lock_fd < 0)
-		return -ERR_SYS;
+		return failed(st);
 	if (flock(st->lock_fd, LOCK_EX | LOCK_NB) != 0)
-		return errno == EWOULDBLOCK ? -ERR_BUSY : -ERR_SYS;
+		return errno == EWOULDBLOCK ? -ERR_BUSY : failed(st);
 	return 0;
 }
 
-static int complain(const char *path, int err)
+static int complain(const struct follow_state *st, const char *path, int err)
 {
 	auto_free char *shown = text_printable_str(path, 0);
 
@@ -94,7 +102,8 @@ static int complain(const char *path, int err)
 		log_error("audit follow: %s is not a state of this command", shown);
 	else
 		log_error("audit follow: %s: %s", shown,
-		          err == -ERR_SYS ? strerrordesc_np(errno) : err_text(err));
+		          err == -ERR_SYS && st->error ? strerrordesc_np(st->error)
+		                                       : err_text(err));
 	return err;
 }
 
@@ -109,12 +118,12 @@ int follow_state_open(struct follow_state *st, const char *path, const char *key
 	else
 		err = default_path(&made, key);
 	if (err)
-		return complain("the state folder", err);
+		return complain(st, "the state folder", err);
 	st->path = buf_take(&made);
 	err = st->path ? lock(st) : -ERR_NOMEM;
 	if (!err)
 		err = read_state(st);
-	return err ? complain(st->path ? st->path : "", err) : 0;
+	return err ? complain(st, st->path ? st->path : "", err) : 0;
 }
 
 /* The session of a row, and the store's last row. */
@@ -160,31 +169,40 @@ int follow_state_check(const struct follow_state *st, struct store *s)
 	return err;
 }
 
-static int write_whole(const char *path, const struct buf *text)
+static int write_whole(struct follow_state *st, const char *path, const struct buf *text)
 {
 	auto_fd fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t done = 0;
 
-	if (fd < 0 || write(fd, text->data, text->len_bytes) != (ssize_t)text->len_bytes ||
-	    fsync(fd) != 0)
-		return -ERR_SYS;
-	return 0;
+	if (fd < 0)
+		return failed(st);
+	/* What a full disk took in part fails when the rest is written. */
+	while (done < text->len_bytes) {
+		ssize_t n = write(fd, text->data + done, text->len_bytes - done);
+
+		if (n < 0 && errno != EINTR)
+			return failed(st);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return fsync(fd) != 0 ? failed(st) : 0;
 }
 
 int follow_state_write(struct follow_state *st, uint64_t id, const char *uuid)
 {
 	auto_buf text = BUF_INIT;
 	auto_buf temporary = BUF_INIT;
-	int err;
+	int err = 0;
 
 	buf_fmt(&temporary, "%s.new", st->path);
 	buf_fmt(&text, MAGIC "%llu %s\n", (unsigned long long)id, uuid);
 	if (!buf_text(&temporary) || !buf_text(&text))
-		return -ERR_NOMEM;
-	err = write_whole(buf_text(&temporary), &text);
+		err = -ERR_NOMEM;
+	if (!err)
+		err = write_whole(st, buf_text(&temporary), &text);
 	if (!err && rename(buf_text(&temporary), st->path) != 0)
-		err = -ERR_SYS;
+		err = failed(st);
 	if (err)
-		return err;
+		return complain(st, st->path, err);
 	st->id = id;
 	snprintf(st->uuid, sizeof st->uuid, "%s", uuid);
 	return 0;

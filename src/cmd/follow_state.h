@@ -8,6 +8,7 @@
 struct follow_state {
 	char *path;
 	int lock_fd;
+	int error;                          /* errno of the call that failed, 0: none did */
 	uint64_t id;                        /* of the last row that was taken; 0: none */
 	char uuid[2 * ROWS_UUID_BYTES + 1]; /* of its session */
 };
@@ -23,8 +24,8 @@ must_check int follow_state_open(struct follow_state *st, const char *path, cons
  * Returns 0, -ERR_NOTFOUND or a store_ error. */
 must_check int follow_state_check(const struct follow_state *st, struct store *s);
 
-/** follow_state_write: on the disk when it returns. Returns 0 or -ERR_SYS
- * (errno kept), -ERR_NOMEM. */
+/** follow_state_write: on the disk when it returns. Returns 0 or a
+ * negative ERR_, said already. */
 must_check int follow_state_write(struct follow_state *st, uint64_t id, const char *uuid);
 void follow_state_close(struct follow_state *st);
 

@@ -28,6 +28,8 @@
  * more than a quarter of what wary may have; beyond that a process is told by
  * its start time and a thread by /proc. */
 #define PIDFDS_MAX 2048
+/* So many processes and threads that have ended may stay known. */
+#define FEW 16
 /* How far up a parent is looked for that was itself not seen yet. */
 #define CLIMB_MAX 16
 
@@ -159,8 +161,6 @@ static struct thread *thread_find(struct lineage *l, pid_t tid)
 
 static void sweep(struct lineage *l)
 {
-	if (l->procs_n + l->threads_n < l->sweep_at)
-		return;
 	for (unsigned b = 0; b < BUCKETS; b++) {
 		for (struct proc **at = &l->procs[b]; *at;) {
 			struct proc *p = *at;
@@ -184,6 +184,12 @@ static void sweep(struct lineage *l)
 		}
 	}
 	l->sweep_at = 2 * (l->procs_n + l->threads_n) + 256;
+}
+
+static void sweep_if_due(struct lineage *l)
+{
+	if (l->procs_n + l->threads_n >= l->sweep_at)
+		sweep(l);
 }
 
 /* The process that a number names, if it was seen: of a leader, or of a thread
@@ -213,7 +219,7 @@ static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks, int 
 {
 	struct proc *p;
 
-	sweep(l);
+	sweep_if_due(l);
 	p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
@@ -367,6 +373,9 @@ static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
 	struct proc *p;
 
 	pthread_mutex_lock(&l->lock);
+	/* First of all, since it frees: a process that only makes threads, each of
+	 * which lives for a moment, adds no process ever. */
+	sweep_if_due(l);
 	p = proc_find(l, u->ids.tgid);
 	if (!p && found)
 		p = proc_add(l, u->ids.tgid, u->start_ticks, &u->proc_fd, found);
@@ -466,6 +475,14 @@ void lineage_free(struct lineage *l)
 	free(l);
 }
 
+void lineage_settle(struct lineage *l)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->procs_n + l->threads_n > FEW)
+		sweep(l);
+	pthread_mutex_unlock(&l->lock);
+}
+
 /* The clock of start times, rounded up: a child counts as born later only if
  * it certainly was. */
 static uint64_t ticks_now(void)
@@ -542,33 +559,6 @@ int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 		return -ERR_NOMEM;
 	e->tgid = tgid;
 	return set_now(l, tgid, e);
-}
-
-/* Where the stack of a program begins that is not moved about at random, and
- * so how near to the end of user space AT_EXECFN then is. */
-#define NOT_RANDOM_BYTES ((uint64_t)256 << 10)
-
-void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out)
-{
-	static const uint64_t types[LINEAGE_PRINT_WORDS] = {
-		AT_EXECFN, AT_RANDOM, AT_SYSINFO_EHDR, AT_BASE, AT_PHDR, AT_ENTRY,
-	};
-	static const uint64_t ends[] = {
-		UINT64_C(1) << 47,
-		UINT64_C(1) << 48,
-		UINT64_C(1) << 56,
-	};
-
-	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i + 1 < n_words && auxv[i] != AT_NULL; i += 2)
-		for (size_t t = 0; t < LINEAGE_PRINT_WORDS; t++)
-			if (auxv[i] == types[t])
-				out->words[t] = auxv[i + 1];
-	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-		if (out->words[0] < ends[i] && ends[i] - out->words[0] < NOT_RANDOM_BYTES)
-			memset(out, 0, sizeof *out);
-	if (!out->words[0] || !out->words[1])
-		memset(out, 0, sizeof *out);
 }
 
 const struct lineage_entry *lineage_of_first(struct lineage *l, pid_t tid, pid_t *tgid, bool *first)

@@ -100,6 +100,10 @@ static inline const struct lineage_entry *lineage_of(struct lineage *l, pid_t ti
 }
 void lineage_put(struct lineage *l, const struct lineage_entry *e);
 
+/** lineage_settle: lets go of what ended processes and threads left, which else
+ * stays until there are many (a few may stay).  Any thread, when the tree is calm. */
+void lineage_settle(struct lineage *l);
+
 /** lineage_facts: fills by, under and under_known. Strings live as long as the
  * reference. A NULL entry gives an unknown program and lineage. */
 void lineage_facts(const struct lineage_entry *e, struct facts *out);

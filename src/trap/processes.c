@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "tracee/lineage.h"
 #include "tracee/procfs.h"
 #include "trap/used.h"
 
@@ -31,6 +32,8 @@
 #define LOOK_FIRST_MS 100
 #define LOOK_LONGEST_MS 10000
 #define LOOKS_AT_ONCE 64
+/* Where none ends for so long, what ended ones left is let go of. */
+#define CALM_MS 500
 /* The end of a process that wary could not be told the status of. */
 #define STATUS_UNKNOWN (-1)
 
@@ -47,6 +50,7 @@ struct process {
 
 struct processes {
 	struct audit *audit;
+	struct lineage *lineage;
 	pid_t guardian;
 	bool tells_status; /* the kernel does */
 	int epoll_fd, wake_fd;
@@ -406,8 +410,8 @@ static int sleep_ms(const struct processes *p)
 {
 	uint64_t now = now_ms();
 
-	if (!p->due_ms)
-		return -1;
+	if (!p->due_ms || p->due_ms > now + CALM_MS)
+		return CALM_MS;
 	return p->due_ms > now ? (int)(p->due_ms - now) : 0;
 }
 
@@ -415,7 +419,8 @@ static void *main_of(void *arg)
 {
 	struct processes *p = arg;
 	bool stopping = false;
-	int wait_ms = -1;
+	uint64_t calm_since_ms = now_ms();
+	int wait_ms = CALM_MS;
 
 	while (!stopping) {
 		struct epoll_event seen[EVENTS_AT_ONCE];
@@ -424,6 +429,12 @@ static void *main_of(void *arg)
 
 		if (n < 0 && errno != EINTR)
 			break;
+		if (n > 0)
+			calm_since_ms = now_ms();
+		if (now_ms() - calm_since_ms >= CALM_MS) {
+			lineage_settle(p->lineage);
+			calm_since_ms = now_ms();
+		}
 		pthread_mutex_lock(&p->lock);
 		for (int i = 0; i < n; i++)
 			if (seen[i].data.u64)
@@ -466,7 +477,7 @@ static void dispose(struct processes *p)
 	free(p);
 }
 
-int processes_start(struct audit *a, pid_t guardian, struct processes **out)
+int processes_start(struct audit *a, struct lineage *l, pid_t guardian, struct processes **out)
 {
 	struct processes *p = calloc(1, sizeof *p);
 	int err;
@@ -474,6 +485,7 @@ int processes_start(struct audit *a, pid_t guardian, struct processes **out)
 	if (!p)
 		return -ERR_NOMEM;
 	p->audit = a;
+	p->lineage = l;
 	p->guardian = guardian;
 	p->watched_max = fd_share(WATCHED_MAX);
 	p->tells_status = kernel_tells_status();

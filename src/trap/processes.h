@@ -14,12 +14,15 @@
 
 #include <sys/types.h>
 
+struct lineage;
 struct processes;
 
 /** processes_start: starts the thread.
+ * @l: is told to settle whenever no process ends for a while; outlives this.
  * @guardian: pid of the guardian: nothing above it is of the tree.
  * Returns 0, -ERR_NOMEM, -ERR_SYS. */
-must_check int processes_start(struct audit *a, pid_t guardian, struct processes **out);
+must_check int processes_start(struct audit *a, struct lineage *l, pid_t guardian,
+                               struct processes **out);
 
 /** processes_loaded: a process is at its exec stop; a row is made of it.
  * @image: its pid, uid, program, object, argv, cwd and sha256; the rest is

@@ -134,6 +134,21 @@ def test_command():
          "one that says yes need not read all")
 
 
+def test_stubborn():
+    """A run that does not end when it is asked to; a state that cannot be written."""
+    db, flag, state = TMP / "c.db", TMP / "stubborn.flag", TMP / "s.state"
+    code = ("import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+            " open(sys.argv[1], 'w').close(); time.sleep(100000)")
+    f = Follow(db, "--to", "command", "--state", state, "--", sys.executable, "-c", code, flag)
+    ok(until(flag.exists), "a run that ignores SIGTERM")
+    same(f.kill(signal.SIGTERM), 0, "does not keep the follower from ending")
+    ok(not state.exists(), "and its rows do not count as taken")
+    (TMP / "s.state.new").mkdir()
+    done = audit("follow", "--db", str(db), "--to", "command", "--once", "--state", str(state), "--", "cat")
+    same(done.returncode, 2, "a state that cannot be written")
+    has(done.stderr, "s.state: Is a directory", "is told, with the reason")
+
+
 def test_choice():
     """--session, --since, --where, and the states they have."""
     db, out = TMP / "c.db", TMP / "choice.out"
@@ -291,6 +306,7 @@ class Collector(http.server.BaseHTTPRequestHandler):
     plan = []
     got = []
     bad = []
+    left = []
     lock = threading.Lock()
 
     def do_POST(self):  # noqa: N802, pylint: disable=invalid-name
@@ -299,9 +315,19 @@ class Collector(http.server.BaseHTTPRequestHandler):
             what = self.plan.pop(0) if self.plan else 200
             if self.path != "/v1/logs" or self.headers["Content-Type"] != "application/json":
                 self.bad.append((self.path, self.headers["Content-Type"]))
-            if what in (200, "chunked"):
+            if what in (200, "chunked", "interim", "open"):
                 self.got.append(json.loads(body))
         if what == "nothing":
+            self.close_connection = True
+        elif what == "interim":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\nContent-Length: 9\r\n\r\n")
+            self.wfile.flush()
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        elif what == "open":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\n{}\r\n0\r\nTrailer: z\r\n\r\n")
+            self.wfile.flush()
+            # The connection stays: only the last chunk says that this is all.
+            self.left.append(self.rfile.read(1))
             self.close_connection = True
         elif what == "chunked":
             self.send_response(200)
@@ -362,6 +388,12 @@ def test_http():
                 for record in scope["logRecords"]}) == 1
            for body in Collector.got for resource in body["resourceLogs"] for scope in resource["scopeLogs"]),
        "otlp-http: a request is of one session")
+    Collector.plan[:] = ["interim", "open", "interim"]
+    Collector.got.clear()
+    words = ("--to", "otlp-http", "--at", url, "--once", "--state", str(TMP / "h3.state"))
+    same(audit("follow", "--db", str(db), *words).returncode, 0, "otlp-http: answers of 1xx, and one in chunks")
+    same(otlp_ids(Collector.got), [r["id"] for r in rows_of(db)], "otlp-http: are understood: nothing came twice")
+    ok(until(lambda: Collector.left == [b""]), "otlp-http: who has all of an answer does not wait for its end")
     Collector.plan[:] = [400]
     done = audit("follow", "--db", str(db), "--to", "otlp-http", "--at", url, "--state", str(TMP / "h2.state"))
     same(done.returncode, 1, "otlp-http: a request that is refused for good")
@@ -388,6 +420,7 @@ def test_words():
 
 
 test_command()
+test_stubborn()
 test_choice()
 test_datagrams("syslog", syslog_row)
 test_datagrams("journald", journal_row)

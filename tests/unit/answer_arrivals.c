@@ -1,11 +1,13 @@
 /* answer/arrivals: what managers left is on record, also where there are many, or
  * where they hide it. */
 #include "answer/arrivals.h"
+#include "answer/arrivals_read.h"
 
 #include "audit/audit.h"
 #include "audit/columns.h"
 #include "audit/store.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/own.h"
 #include "package/said.h"
 #include "package/touched.h"
@@ -158,6 +160,53 @@ static void fill(struct arrivals *a)
 	tap_ok(arrivals_begin(a, &run) == first, "one below another is of that one");
 }
 
+/* Some that take longer than there is time for, before two that need none. */
+static void greedy(struct audit *a)
+{
+	const struct arrivals_from from = {
+		.audit = a,
+		.pid = getpid(),
+		.manager = "npm",
+		.until_ns = clock_mono_ns() + UINT64_C(4) * 1000000000u,
+	};
+	struct touched set = {0};
+	const char *path;
+	char file[300];
+	int err = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(file, sizeof file, "huge-%u", i);
+		path = package("greedy", file);
+		write_in(path, "huge", "x");
+		snprintf(file, sizeof file, "%s/huge", path);
+		err = err ? err : truncate(file, (1 << 30) - (1 << 20));
+		err = err ? err : touched_add(&set, path);
+	}
+	err = err ? err : touched_add(&set, package("greedy", "small-1"));
+	err = err ? err : touched_add(&set, package("greedy", "small-2"));
+	tap_is_int(err, 0, "huge packages and small ones");
+	tap_is_int(arrivals_read(&from, &set), 0, "they are read");
+	touched_free(&set);
+}
+
+/* How many packages of a name there are, and how many of them with a hash. */
+static void count(struct store *s, const char *like, const char *expected)
+{
+	sqlite3_stmt *stmt = NULL;
+	auto_buf out = BUF_INIT;
+
+	if (sqlite3_prepare_v2(store_db(s),
+	                       "SELECT count(*), count(sha256) FROM packages WHERE object LIKE ?1",
+	                       -1, &stmt, NULL) != SQLITE_OK)
+		buf_str(&out, store_why(s));
+	sqlite3_bind_text(stmt, 1, like, -1, SQLITE_STATIC);
+	while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
+		buf_fmt(&out, "%d rows, %d hashed", sqlite3_column_int(stmt, 0),
+		        sqlite3_column_int(stmt, 1));
+	sqlite3_finalize(stmt);
+	tap_is_str(buf_text(&out), expected, "%s", like);
+}
+
 static void check(const char *db)
 {
 	struct store *s = NULL;
@@ -166,14 +215,16 @@ static void check(const char *db)
 	auto_buf out = BUF_INIT;
 
 	tap_is_int(store_open(db, STORE_READ, &s, &why), 0, "the record is read");
-	if (sqlite3_prepare_v2(store_db(s),
-	                       "SELECT object || ' ' || reason FROM packages"
-	                       " WHERE object <> 'pip:d' ORDER BY object",
-	                       -1, &stmt, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    store_db(s),
+		    "SELECT object || ' ' || reason FROM packages"
+		    " WHERE object <> 'pip:d' AND cwd NOT LIKE '%/greedy/%' ORDER BY object",
+		    -1, &stmt, NULL) != SQLITE_OK)
 		buf_str(&out, store_why(s));
 	while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
 		buf_fmt(&out, "%s;", (const char *)sqlite3_column_text(stmt, 0));
 	sqlite3_finalize(stmt);
+	count(s, "npm:small-%", "2 rows, 2 hashed");
 	store_close(s);
 	free(why);
 	tap_is_str(buf_text(&out),
@@ -208,6 +259,7 @@ int main(void)
 		overflow(arrivals);
 		claim(arrivals);
 		fill(arrivals);
+		greedy(a);
 		arrivals_finish(arrivals);
 		tap_is_int(audit_close(a, 0, "exited"), 0, "the session ends");
 		arrivals_free(arrivals);
