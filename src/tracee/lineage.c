@@ -5,7 +5,6 @@
 #include "tracee/lineage_entry.h"
 #include "tracee/procfs.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
