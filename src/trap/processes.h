@@ -2,8 +2,8 @@
  * comes from, and how it ended.
  *
  * A process gets a row when it stands at an exec stop, before its first
- * instruction.  One that only forks gets a row ("forked") when a child of it is
- * at an exec stop and could not be placed otherwise.  Ends are told by the
+ * instruction.  One that only forks gets a row ("forked") with its first call that
+ * wary sees, or when a child of it is to be placed below it.  Ends are told by the
  * kernel through pidfds, to a thread of their own; since 6.15 with the status.
  */
 #ifndef WARY_TRAP_PROCESSES_H
@@ -29,6 +29,11 @@ must_check int processes_start(struct audit *a, struct lineage *l, pid_t guardia
  * filled in.  Any thread.
  * Returns 0 or -ERR_RECORD, -ERR_NOMEM: then it must not run. */
 must_check int processes_loaded(struct processes *p, const struct audit_event *image);
+
+/** processes_forked: a process that has run no program yet makes its first call that
+ * is seen: a row is made of it, unless it has one.  Any thread.
+ * Returns 0 or -ERR_RECORD, -ERR_NOMEM. */
+must_check int processes_forked(struct processes *p, pid_t pid);
 
 /** processes_stop: the tree is gone: rows of ends that are still to come, then
  * frees. @p: or NULL. */
