@@ -47,6 +47,7 @@ unit_programs = \
 	tests/unit/tracee_startup \
 	tests/unit/trap_confine \
 	tests/unit/trap_filter \
+	tests/unit/trap_kernel \
 	tests/unit/trap_symbol
 tests_unit_answer_arrivals_SOURCES = tests/unit/answer_arrivals.c
 tests_unit_answer_arrivals_LDADD = $(unit_libs)
@@ -236,6 +237,10 @@ tests_unit_trap_filter_SOURCES = tests/unit/trap_filter.c
 tests_unit_trap_filter_LDADD = $(unit_libs)
 tests_unit_trap_filter_CFLAGS = $(unit_cflags)
 tests_unit_trap_filter_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_kernel_SOURCES = tests/unit/trap_kernel.c
+tests_unit_trap_kernel_LDADD = $(unit_libs)
+tests_unit_trap_kernel_CFLAGS = $(unit_cflags)
+tests_unit_trap_kernel_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_symbol_SOURCES = tests/unit/trap_symbol.c
 tests_unit_trap_symbol_LDADD = $(unit_libs)
 tests_unit_trap_symbol_CFLAGS = $(unit_cflags)
@@ -559,6 +564,7 @@ dist_extra = \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/quickstart.sh \
+	tests/e2e/record_truth.py \
 	tests/e2e/reduced.py \
 	tests/e2e/report_page.py \
 	tests/e2e/same_files.py \
@@ -662,12 +668,15 @@ dist_extra = \
 	tests/fuzz/corpus/text/plain \
 	tests/fuzz/fuzz.h \
 	tests/fuzz/run \
+	tests/kernel/guest.py \
+	tests/kernel/old.py \
 	tests/lib/audit_intact.h \
 	tests/lib/audit_work.h \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/chromium.py \
 	tests/lib/flip.py \
+	tests/lib/initramfs.py \
 	tests/lib/installed_rows.py \
 	tests/lib/learn.py \
 	tests/lib/packages.sh \

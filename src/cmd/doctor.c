@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/where.h"
 #include "cmd/world.h"
+#include "trap/kernel.h"
 #include "trap/launch.h"
 
 #include <errno.h>
@@ -70,12 +71,22 @@ static void try_supervision(struct doctor *d)
 static void find_kernel(struct doctor *d, struct finding *f)
 {
 	struct utsname u = {0};
+	auto_buf lacks = BUF_INIT;
 
 	(void)uname(&u);
 	buf_fmt(&f->text, "%s  ", u.release);
 	if (d->works) {
 		buf_fmt(&f->text, "user notification, ADDFD, WAIT_KILLABLE_RECV%s",
 		        d->sync_wake ? ", SYNC_WAKE_UP" : "");
+		kernel_lacks(&lacks);
+		if (lacks.len_bytes > 0)
+			buf_fmt(&f->advice, "lacks, for programs as without wary: %s",
+			        buf_text(&lacks));
+		if (!kernel_pidfd_of_thread()) {
+			f->state = STATE_DEGRADED;
+			buf_str(&f->advice, ". A thread with descriptors of its own is refused "
+			                    "what wary would do on them: Linux 6.9");
+		}
 		return;
 	}
 	f->state = STATE_MISSING;
@@ -87,6 +98,7 @@ static void find_kernel(struct doctor *d, struct finding *f)
 
 static void find_boundary(struct finding *f)
 {
+	auto_buf unbound = BUF_INIT;
 	int abi = boundary_abi();
 
 	if (abi == 0) {
@@ -98,9 +110,11 @@ static void find_boundary(struct finding *f)
 	}
 	buf_fmt(&f->text, "Landlock ABI %d: files%s%s%s", abi, abi >= 4 ? ", TCP" : "",
 	        abi >= 5 ? ", ioctl" : "", abi >= 6 ? ", scopes" : "");
-	if (abi < 6) {
+	kernel_leaves_unbound(&unbound);
+	if (unbound.len_bytes > 0) {
 		f->state = STATE_DEGRADED;
-		buf_str(&f->advice, "signals are held inside by wary alone: Linux 6.12 has scopes");
+		buf_fmt(&f->advice, "held by wary alone: %s (Linux 6.12 binds all of it)",
+		        buf_text(&unbound));
 	}
 }
 

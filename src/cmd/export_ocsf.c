@@ -213,11 +213,12 @@ static const struct export_field process_fields[] = {
 	EXPORT_EVENT("process.pid", export_number_of, pid),
 	EXPORT_EVENT("process.name", export_base, program),
 	EXPORT_EVENT("process.file", program_file, program),
-	EXPORT_EVENT("process.cmd_line", export_text, argv),
+	EXPORT_EVENT("process.cmd_line", export_run_text, argv),
 	EXPORT_EVENT("process.working_directory", export_text, cwd),
 	EXPORT_EVENT("process.parent_process.pid", export_number_of, ppid),
 	{"process.user.uid", export_user_id, 0},
 	{"exit_code", export_status, 0},
+	EXPORT_EVENT("unmapped.argv", export_words_text, argv),
 	{NULL, NULL, 0}};
 
 /* An end must be told by something. */

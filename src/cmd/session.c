@@ -28,6 +28,7 @@
 #include "secret/grant.h"
 #include "supervise.h"
 #include "trap/filter.h"
+#include "trap/kernel.h"
 #include "trap/launch.h"
 #include "trap/privilege.h"
 #include "trap/processes.h"
@@ -278,6 +279,38 @@ static int open_record(struct session *s)
 	return 0;
 }
 
+static int note_lack(struct session *s, const char *whole, struct buf *lacks)
+{
+	const struct audit_event e = {
+		.kind = AUDIT_LIMIT,
+		.class = CLASS_SYSCALL,
+		.answer = ANSWER_ALLOW,
+		.pid = getpid(),
+		.tid = getpid(),
+		.uid = getuid(),
+		.object = whole,
+		.object2 = buf_text(lacks),
+	};
+
+	if (!e.object2)
+		return -ERR_NOMEM;
+	return e.object2[0] ? audit_note(s->sup.audit, &e, -EOPNOTSUPP) : 0;
+}
+
+/* What this machine lacks is on record before anything runs. */
+static int note_lacks(struct session *s)
+{
+	auto_buf calls = BUF_INIT, unbound = BUF_INIT;
+	int err;
+
+	kernel_lacks(&calls);
+	kernel_leaves_unbound(&unbound);
+	err = note_lack(s, "kernel", &calls);
+	if (!err)
+		err = note_lack(s, "second boundary", &unbound);
+	return err ? failed("the record cannot be kept, so nothing was run", err_text(err)) : 0;
+}
+
 static bool is_fixed(const void *sup, const char *path)
 {
 	return fixed_path(sup, path);
@@ -307,7 +340,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = arrivals_new(sup->audit, &sup->arrivals);
 	if (!err)
-		err = processes_start(sup->audit, sup->guardian_pid, &sup->processes);
+		err = processes_start(sup->audit, sup->lineage, sup->guardian_pid, &sup->processes);
 	if (!err)
 		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
@@ -356,6 +389,8 @@ static int start(struct session *s)
 		err = start_tree(s);
 	if (!err)
 		err = open_record(s);
+	if (!err)
+		err = note_lacks(s);
 	if (!err)
 		err = make_parts(s);
 	return err ? err : start_workers_and_asker(s);

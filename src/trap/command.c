@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "trap/boundary.h"
 #include "trap/filter.h"
+#include "trap/kernel.h"
 #include "trap/privilege.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ static int prepare(enum command_step *step, const struct command *c)
 	if (err != 0)
 		return err;
 	*step = COMMAND_FILTER;
-	return filter_trap(c->stat);
+	err = kernel_hide_absent();
+	return err != 0 ? err : filter_trap(c->stat);
 }
 
 /* The first call that is trapped: whoever receives it gives a descriptor. */

@@ -28,6 +28,14 @@ def fresh():
     return folder
 
 
+# Before Linux 6.9 a thread's own table is out of reach, and what is done on it refused;
+# before 6.10 linkat of a descriptor needs a capability natively (docs/DIFFERENCES.md).
+DOCTOR = subprocess.run([WARY, "doctor"], capture_output=True, text=True, check=False,
+                        stdin=subprocess.DEVNULL).stdout
+OLDER = {"fchmod by the thread's number": "ENOSYS", "linkat of the descriptor": "EPERM"}
+KNOWN = OLDER if "PIDFD_THREAD" in DOCTOR else {}
+
+
 def lines(run, what):
     if not ok(run.returncode == 0, f"{what}: exit status {run.returncode}"):
         note(run.stderr)
@@ -37,7 +45,8 @@ def lines(run, what):
 def compare(name, want, got, how):
     ok(len(want) > 20 and len(got) == len(want), f"{name} {how}: {len(want)} lines")
     for one, two in zip(want, got):
-        if one != two:
+        text, _, result = two.rpartition(" ")
+        if one != two and KNOWN.get(text.strip()) != result:
             same(two, one, f"{name} {how}: {one[:48].strip()}")
 
 

@@ -575,7 +575,7 @@ def test_stages(options, people):
     if full:
         small += unit_tasks(sanitized, people[0])
     small += fuzz_tasks(sanitized if full else plain)
-    together, alone = tree_tasks(["e2e", "fault", "race"], people, options.quick)
+    together, alone = tree_tasks(["e2e", "fault", "race", "kernel"], people, options.quick)
     if full:
         small.insert(0, command_task(
             # Quickly compiled: the builds have looked for warnings.

@@ -30,5 +30,7 @@ def late():
     return int(found.group(1)) if found else 0
 
 
-ok(any(late() for _ in range(40)), "a planted fault is found")
+# Elsewhere than on the machine that tests run on (tests/kernel) it takes minutes.
+if os.environ.get("PLANTED") != "elsewhere":
+    ok(any(late() for _ in range(40)), "a planted fault is found")
 finish()
