@@ -239,7 +239,7 @@ BUILDS = [
     Build("thread-sanitize", "gcc", "--disable-werror --enable-sanitize=thread", "all", "-O1 -g"),
 ]
 # Where wary's threads meet: the pool, exec stops, questions, the writer, the end.
-THREAD_TESTS = ["e2e/exec.py", "e2e/ask_approve.py", "e2e/ask_terminal.py", "e2e/jobs.py",
+THREAD_TESTS = ["e2e/exec.py", "e2e/ask_terminal.py", "e2e/jobs.py",
                 "e2e/killed.py"]
 # Reports go to files, which the runner reads: exit statuses stay as tests want them.
 TSAN_OPTIONS = "exitcode=0:die_after_fork=0:report_signal_unsafe=0:log_path="
