@@ -193,6 +193,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_stack.c \
 	src/cmd/audit_stats.c \
 	src/cmd/audit_tree.c \
+	src/cmd/audit_used.c \
 	src/cmd/audit_verify.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
@@ -256,6 +257,7 @@ libwary_a_SOURCES = \
 	src/tracee/fd.c \
 	src/tracee/lineage.c \
 	src/tracee/lineage_entry.c \
+	src/tracee/lineage_print.c \
 	src/tracee/lineage_tree.c \
 	src/tracee/maps.c \
 	src/tracee/mem.c \
@@ -281,7 +283,8 @@ libwary_a_SOURCES = \
 	src/trap/symbol.c \
 	src/trap/tree.c \
 	src/trap/trial.c \
-	src/trap/unwind.c
+	src/trap/unwind.c \
+	src/trap/used.c
 wary_headers = \
 	src/answer/arrivals.h \
 	src/answer/arrivals_read.h \
@@ -392,6 +395,7 @@ wary_headers = \
 	src/cmd/audit_own.h \
 	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
+	src/cmd/audit_used.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \
@@ -518,4 +522,5 @@ wary_headers = \
 	src/trap/symbol.h \
 	src/trap/tree.h \
 	src/trap/trial.h \
-	src/trap/unwind.h
+	src/trap/unwind.h \
+	src/trap/used.h

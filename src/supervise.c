@@ -12,6 +12,7 @@
 #include "call/decode.h"
 #include "pool.h"
 #include "trap/notify.h"
+#include "trap/processes.h"
 #include "trap/stack.h"
 
 #include <errno.h>
@@ -63,10 +64,16 @@ static void stop_tree(struct supervisor *s)
 static int prepare(struct request *r)
 {
 	const struct family *f = families[r->call->row->family];
+	/* Who is about to run a program gets its row with that. */
+	bool execs = r->call->row->family == FAMILY_exec;
+	bool first = false;
 	int err;
 
 	hand_ready(r);
-	r->caller.program = lineage_of(r->sup->lineage, r->call->tid, &r->caller.tgid);
+	r->caller.program = lineage_of_first(r->sup->lineage, r->call->tid, &r->caller.tgid,
+	                                     execs ? NULL : &first);
+	if (first && processes_forked(r->sup->processes, r->caller.tgid) != 0)
+		stop_tree(r->sup);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
 	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */
 		if (r->facts[i].class != CLASS_SECRET)

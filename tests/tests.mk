@@ -564,6 +564,7 @@ dist_extra = \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/quickstart.sh \
+	tests/e2e/record_truth.py \
 	tests/e2e/reduced.py \
 	tests/e2e/report_page.py \
 	tests/e2e/same_files.py \

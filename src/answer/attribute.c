@@ -11,6 +11,7 @@
 #include "supervise.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -29,25 +30,29 @@ struct attribute {
 	size_t len_bytes;
 	bool given;   /* false: a null pointer */
 	uint64_t old; /* prlimit64: where the old limits go; 0: nowhere */
+	pid_t group;  /* it is about; 0: a process */
 };
 
 /* ---- who is meant ----------------------------------------------------- */
 
 /* setpriority and ioprio_set name a process, a group or a user. */
-static int target_of_which(struct request *r, struct process *p, bool process, bool group)
+static int target_of_which(struct request *r, struct attribute *a, bool process, bool group)
 {
 	pid_t who = (pid_t)(uint32_t)fetch_arg(r, ROLE_PID);
 
 	if (process)
-		return process_one(r, p, who);
+		return process_one(r, &a->p, who);
+	if (who < 0)
+		return -ESRCH;
 	if (!group)
 		return -ERR_OUTSIDE; /* everything that the user runs */
 	if (who == 0)
 		who = getpgid(r->call->tid);
+	a->group = who;
 	return who > 0 && member_group_is_inside(r, who) ? 0 : -ERR_OUTSIDE;
 }
 
-static int target_of(struct request *r, struct process *p)
+static int target_of(struct request *r, struct attribute *a)
 {
 	int which = (int)(uint32_t)fetch_arg(r, ROLE_CMD);
 
@@ -55,19 +60,75 @@ static int target_of(struct request *r, struct process *p)
 	case OP_SETPRIORITY:
 		if (which < PRIO_PROCESS || which > PRIO_USER)
 			return -EINVAL;
-		return target_of_which(r, p, which == PRIO_PROCESS, which == PRIO_PGRP);
+		return target_of_which(r, a, which == PRIO_PROCESS, which == PRIO_PGRP);
 	case OP_IOPRIO_SET:
-		return target_of_which(r, p, which == IOPRIO_WHO_PROCESS, which == IOPRIO_WHO_PGRP);
+		return target_of_which(r, a, which == IOPRIO_WHO_PROCESS, which == IOPRIO_WHO_PGRP);
 	case OP_MIGRATE_PAGES:
 	case OP_MOVE_PAGES:
 		/* They look into another process' memory. */
 		if (!member_is_caller(r, (pid_t)(uint32_t)fetch_arg(r, ROLE_PID)))
 			return -ERR_OUTSIDE;
-		p->proceed = true;
+		a->p.proceed = true;
 		return 0;
 	default:
-		return process_one(r, p, (pid_t)(uint32_t)fetch_arg(r, ROLE_PID));
+		return process_one(r, &a->p, (pid_t)(uint32_t)fetch_arg(r, ROLE_PID));
 	}
+}
+
+/* ---- whether the caller may ------------------------------------------- */
+
+/* A caller that root's tree let become another user.  A worker wears its ids for
+ * files; these calls ask for the real and the effective ones, and wary's are
+ * root's. So they are compared here, by the kernel's own rules. */
+struct asking {
+	int op;
+	struct caller_creds creds;
+	bool refused;
+};
+
+static bool owns(int op, const struct caller_creds *c, const struct caller_creds *t)
+{
+	switch (op) {
+	case OP_PRLIMIT64:
+		return c->ruid == t->ruid && c->ruid == t->euid && c->ruid == t->suid &&
+		       c->rgid == t->rgid && c->rgid == t->egid && c->rgid == t->sgid;
+	case OP_IOPRIO_SET:
+		return t->ruid == c->euid || t->ruid == c->ruid;
+	default:
+		return c->euid == t->euid || c->euid == t->ruid;
+	}
+}
+
+static int ask_one(void *ctx, const struct member *m)
+{
+	struct asking *a = ctx;
+	struct caller_creds target;
+	pid_t tgid;
+
+	if (caller_creds_of(m->pid, &target, &tgid) != 0 || !member_still(m))
+		return -ESRCH;
+	if (owns(a->op, &a->creds, &target))
+		return 0;
+	a->refused = true;
+	return -EPERM;
+}
+
+static int may(struct request *r, const struct attribute *a)
+{
+	int op = r->call->row->op;
+	int cap = op == OP_PRLIMIT64 ? CAP_SYS_RESOURCE : CAP_SYS_NICE;
+	struct asking asking = {.op = op};
+	pid_t tgid;
+	int err;
+
+	if (!r->sup->as_root || !atomic_load(&r->sup->creds_changed))
+		return 0;
+	err = caller_creds_of(r->call->tid, &asking.creds, &tgid);
+	if (err != 0 || (asking.creds.cap_effective & (UINT64_C(1) << cap)))
+		return err;
+	err = a->group > 0 ? member_each(r, a->group, ask_one, &asking)
+	                   : ask_one(&asking, &a->p.member);
+	return asking.refused ? -EPERM : err < 0 ? err : 0;
 }
 
 /* ---- what is set ------------------------------------------------------ */
@@ -125,9 +186,11 @@ int attribute_prepare(struct request *r)
 		return -ERR_NOMEM;
 	if (r->call->row->op == OP_PRLIMIT64)
 		a->old = r->call->args[3];
-	err = target_of(r, &a->p);
+	err = target_of(r, a);
 	if (err == 0 && !a->p.proceed)
 		err = fetch_argument(r, a);
+	if (err == 0 && !a->p.proceed)
+		err = may(r, a);
 	if (err == 0)
 		err = fetch_end(r, HAND_IDS);
 	/* A core dump is a file that nobody decided about. */

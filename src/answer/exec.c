@@ -55,7 +55,7 @@ static int find_and_ask(struct request *r, struct execution *x)
 	int err = r->flags & ~FLAGS_KNOWN ? -EINVAL : program_resolve(r, x->program);
 
 	if (err)
-		return err;
+		return program_failed(r, x->program, err);
 	program_identity(r->sup, x->program, r->caller.program, &x->identity);
 	err = program_facts(r, x->program);
 	if (!err)
@@ -195,8 +195,10 @@ static void act(struct request *r, const struct receipt *receipt)
 	const struct execution *x = execution_of(r);
 
 	(void)receipt;
+	if (x->program->error)
+		r->reply.value = x->program->error;
 	/* Decided, and nothing is loaded: what the kernel would check has been. */
-	if (r->flags & AT_EXECVE_CHECK)
+	else if (r->flags & AT_EXECVE_CHECK)
 		r->reply.value = kernel_checks() ? 0 : -EINVAL;
 	else if (install_note(r, x) != 0)
 		r->reply.value = -EIO;

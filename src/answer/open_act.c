@@ -288,8 +288,7 @@ static int check_truncate(int fd)
 		return -errno;
 	if (sx.stx_attributes & STATX_ATTR_APPEND)
 		return -EPERM;
-	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) && sx.stx_size > 0 ? -EPERM
-	                                                                                : 0;
+	return seals > 0 && (seals & F_SEAL_SHRINK) && sx.stx_size > 0 ? -EPERM : 0;
 }
 
 /* Emptying a file needs the right to write it, also where it is opened for

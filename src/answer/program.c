@@ -1,5 +1,6 @@
 #include "answer/program.h"
 
+#include "answer/fetch.h"
 #include "answer/fixed.h"
 #include "answer/hand.h"
 #include "answer/images.h"
@@ -20,11 +21,12 @@
 struct search {
 	struct request *r;
 	struct place_env env;
-	char text[PATH_MAX]; /* the name that the caller gave */
-	int base_fd;         /* the search's: where a relative one begins; or -1 */
-	int cwd_fd;          /* the caller's folder, or a negative errno */
-	int dirfd;           /* the caller's number of it */
-	int argv_err;        /* reported after the named file's own */
+	char text[PATH_MAX];         /* the name that the caller gave */
+	int base_fd;                 /* the search's: where a relative one begins; or -1 */
+	int cwd_fd;                  /* the caller's folder, or a negative errno */
+	int dirfd;                   /* the caller's number of it */
+	int argv_err;                /* reported after the named file's own */
+	struct program_file *failed; /* what it came to an end at; or NULL */
 };
 
 /* ---- memory ----------------------------------------------------------- */
@@ -63,6 +65,7 @@ void program_free(void *p)
 		file_free(program->files[i]);
 	file_free(program->loader);
 	file_free(program->loaded);
+	file_free(program->failed);
 	argv_free(&program->argv);
 	free(program);
 }
@@ -154,12 +157,11 @@ static int find(struct search *s, const char *text, int base_fd, unsigned flags,
 	f->place.base_fd = base_fd;
 	place_resolve(&f->place, &s->env, flags, 0);
 	err = f->place.error ? f->place.error : examine(s, f);
-	if (err) {
-		file_free(f);
-		return err;
-	}
-	*out = f;
-	return 0;
+	if (err)
+		s->failed = f; /* the first error is the last */
+	else
+		*out = f;
+	return err;
 }
 
 /* A name that is relative to the caller's folder. */
@@ -305,7 +307,7 @@ static void name_script(struct program *p, const char *text, int dirfd)
 		snprintf(p->filename, sizeof p->filename, "/dev/fd/%d/%s", dirfd, text);
 }
 
-static int fetch_text(struct request *r, char text[PATH_MAX])
+static int fetch_file_name(struct request *r, char text[PATH_MAX])
 {
 	uint64_t addr = 0;
 	ssize_t n;
@@ -319,7 +321,7 @@ static int fetch_named(struct search *s)
 {
 	struct request *r = s->r;
 	uint64_t dirfd;
-	int err = fetch_text(r, s->text);
+	int err = fetch_file_name(r, s->text);
 
 	if (err)
 		return err;
@@ -442,6 +444,7 @@ int program_resolve(struct request *r, struct program *p)
 	err = hand_on(r);
 	if (!err) {
 		err = find_all(&s, p);
+		p->failed = s.failed;
 		hand_off(r);
 	}
 	fd_drop(&s.base_fd);
@@ -494,6 +497,28 @@ static int ask_file(struct request *r, const struct program_file *f,
 		q->via_link = true;
 	}
 	return 0;
+}
+
+int program_failed(struct request *r, struct program *p, int err)
+{
+	const struct program_file *last = p->failed;
+	const struct program_file *first = p->files_n ? p->files[0] : last;
+	int over;
+
+	if (!last)
+		last = p->files_n ? program_image(p) : NULL;
+	if (!last || err == -ERR_GONE || !last->place.canon[0])
+		return err;
+	if (err <= -ERR_BASE) {
+		(void)state(r, CLASS_EXEC, &last->place); /* for the record: what was refused */
+		return err;
+	}
+	p->error = err;
+	(void)state(r, CLASS_STAT, &first->place);
+	if (last != first)
+		(void)state(r, CLASS_STAT, &last->place);
+	over = state_links(r, CLASS_STAT, &first->place);
+	return over || last == first ? over : state_links(r, CLASS_STAT, &last->place);
 }
 
 int program_facts(struct request *r, const struct program *p)

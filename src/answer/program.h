@@ -40,6 +40,10 @@ struct program {
 	bool loader_plain; /* a system's own loader, that needs no question */
 	/* What a loader that is used as a program runs. */
 	struct program_file *loaded;
+	/* Where the search came to an end without a program, and with what (an errno
+	 * that the caller may be told). */
+	struct program_file *failed;
+	int error;
 	struct argv argv;             /* as the caller gave it */
 	char filename[PATH_MAX + 32]; /* as the kernel names a script to its
 	                    interpreter */
@@ -55,6 +59,13 @@ void program_free(void *p);
  * Returns 0; a negative errno that the kernel would give; or -ERR_GONE,
  * -ERR_PERM for what must not run whatever the policy says, -ERR_… */
 must_check int program_resolve(struct request *r, struct program *p);
+
+/** program_failed: what is asked of an exec that starts nothing: its errno tells
+ * whether the file is there, so it is a look at it.
+ * @err: of program_resolve; < 0.
+ * Returns 0 (p->error is what the kernel says, if the rules let it), or @err, or
+ * -ERR_BOUND. */
+must_check int program_failed(struct request *r, struct program *p, int err);
 
 /** program_facts: one question for each file, each link on the way.
  * Returns 0 or -ERR_NOMEM. */

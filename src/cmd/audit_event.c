@@ -2,6 +2,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
+#include "cmd/audit_used.h"
 #include "cmd/audit_words.h"
 
 #include <stddef.h>
@@ -71,6 +72,8 @@ static struct rows_text text_at(const struct read_event *e, size_t at)
 
 void audit_event_json(struct buf *out, const struct read_event *e, bool schema)
 {
+	struct audit_used used;
+
 	if (schema)
 		buf_fmt(out, "{\"schema\":%d,", AUDIT_EVENT_SCHEMA);
 	else
@@ -88,9 +91,12 @@ void audit_event_json(struct buf *out, const struct read_event *e, bool schema)
 	}
 	buf_fmt(out, "\"reason\":%lld,", (long long)e->reason);
 	if (e->known)
-		buf_fmt(out, "\"result\":%lld}", (long long)e->result);
+		buf_fmt(out, "\"result\":%lld", (long long)e->result);
 	else
-		buf_str(out, "\"result\":null}");
+		buf_str(out, "\"result\":null");
+	audit_used_of(e, &used);
+	audit_used_json(out, &used);
+	buf_chr(out, '}');
 }
 
 void audit_event_csv_head(struct buf *out)

@@ -1,10 +1,12 @@
 /* wary audit show: what a session did, on one screen */
+#include "audit/audit.h"
 #include "audit/keys_chain.h"
 #include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
+#include "cmd/audit_used.h"
 #include "cmd/audit_words.h"
 
 #include <getopt.h>
@@ -148,6 +150,43 @@ static void show_programs(struct show *w)
 		buf_str(&line, buf_text(&names) ? names.data ? names.data : "" : "");
 	}
 	print_line("programs", &line, "none but the command");
+}
+
+/* Of all processes whose end is on record; times are at least so. */
+static void show_used(struct show *w)
+{
+	const struct read_filter f = {.session = w->session, .kinds = 1u << AUDIT_PROCESS};
+	struct audit_used sum = {.timed = false};
+	struct reader *r = NULL;
+	auto_buf line = BUF_INIT;
+	bool there = true;
+	int err = read_open(w->store, &f, &r);
+
+	while (!err) {
+		struct audit_used one;
+		struct read_event e;
+
+		err = read_next(r, &e, &there);
+		if (err || !there)
+			break;
+		audit_used_of(&e, &one);
+		sum.timed |= one.timed;
+		sum.user_ms += one.user_ms;
+		sum.system_ms += one.system_ms;
+		if (one.peak_kib > sum.peak_kib)
+			sum.peak_kib = one.peak_kib;
+	}
+	read_close(r);
+	if (err)
+		w->err = err;
+	audit_used_put_time(&line, &sum);
+	if (sum.timed)
+		buf_str(&line, " of processor");
+	if (sum.peak_kib) {
+		buf_str(&line, sum.timed ? ", the largest process " : "the largest process ");
+		audit_used_put_peak(&line, &sum);
+	}
+	print_line("used", &line, "not known");
 }
 
 static void show_files(struct show *w)
@@ -352,6 +391,7 @@ static int show_one(void *ctx, const struct read_session *s)
 	show_head(s);
 	show_policy(w);
 	show_programs(w);
+	show_used(w);
 	show_files(w);
 	show_list(w, "network",
 	          "SELECT " OBJECT ", count(*)" OF_SESSION DONE

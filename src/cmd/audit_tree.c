@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cmd/audit.h"
 #include "cmd/audit_args.h"
+#include "cmd/audit_used.h"
 #include "cmd/audit_words.h"
 
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct node {
 	int64_t status; /* of wait(2); -1: not known */
 	char *command;  /* as the child chose it; NULL: it only forked */
 	char *program;  /* as JSON */
+	struct audit_used used;
 };
 
 struct tree {
@@ -120,6 +122,7 @@ static void take(struct tree *t, const struct read_event *e)
 			n->has_ended = true;
 			n->ended_us = e->time_us;
 			n->status = e->reason;
+			audit_used_of(e, &n->used);
 		}
 		return;
 	}
@@ -195,16 +198,21 @@ static void print_node(struct tree *t, const struct node *n)
 	auto_buf line = BUF_INIT;
 	auto_buf end = BUF_INIT;
 	auto_buf took = BUF_INIT;
+	auto_buf cpu = BUF_INIT;
+	auto_buf peak = BUF_INIT;
 
 	put_end(&end, n);
 	if (n->has_ended)
 		audit_put_span(&took, n->ended_us - n->began_us);
+	audit_used_put_time(&cpu, &n->used);
+	audit_used_put_peak(&peak, &n->used);
 	put_lines(&line, t, n);
 	if (n->command)
 		text_printable(&line, n->command, strlen(n->command), COMMAND_CHARS);
 	else
 		buf_str(&line, "(forked)");
-	printf("%7u  %-7s  %8s  %s\n", n->pid, shown(&end), shown(&took), shown(&line));
+	printf("%7u  %-7s  %8s  %8s  %9s  %s\n", n->pid, shown(&end), shown(&took), shown(&cpu),
+	       shown(&peak), shown(&line));
 }
 
 static void print_json(struct tree *t, const struct node *n)
@@ -221,6 +229,7 @@ static void print_json(struct tree *t, const struct node *n)
 	if (n->has_ended)
 		buf_fmt(&b, ",\"ended_us\":%llu,\"status\":%lld", (unsigned long long)n->ended_us,
 		        (long long)n->status);
+	audit_used_json(&b, &n->used);
 	buf_chr(&b, '}');
 	puts(buf_text(&b) ? b.data : "");
 }
@@ -232,7 +241,8 @@ static void print_all(struct tree *t, bool json)
 	const struct node *n = t->n ? &t->nodes[0] : NULL;
 
 	if (!json)
-		printf("%7s  %-7s  %8s  %s\n", "PID", "EXIT", "TIME", "COMMAND");
+		printf("%7s  %-7s  %8s  %8s  %9s  %s\n", "PID", "EXIT", "TIME", "CPU", "PEAK",
+		       "COMMAND");
 	while (n) {
 		if (json)
 			print_json(t, n);

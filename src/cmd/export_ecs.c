@@ -124,7 +124,9 @@ static const struct export_field exec_fields[] = {
 	{NULL, NULL, 0}};
 
 static const struct export_field process_fields[] = {
-	EXPORT_EVENT("process.hash.sha256", export_text, sha256), {NULL, NULL, 0}};
+	EXPORT_EVENT("process.hash.sha256", export_text, sha256),
+	EXPORT_EVENT("wary.argv", export_words_text, argv),
+	{NULL, NULL, 0}};
 
 static const struct export_field flow_fields[] = {{"destination.address", export_address, 0},
                                                   {"destination.ip", export_ip, 0},
@@ -145,8 +147,8 @@ static const struct export_field package_fields[] = {
 	{"package.type", export_manager, 0},
 	EXPORT_EVENT("package.version", export_text, object2),
 	EXPORT_EVENT("package.checksum", export_text, sha256),
-	EXPORT_EVENT("package.path", export_package_text, cwd),
-	EXPORT_EVENT("wary.argv", export_package_text, argv),
+	EXPORT_EVENT("package.path", export_words_text, cwd),
+	EXPORT_EVENT("wary.argv", export_words_text, argv),
 	{NULL, NULL, 0}};
 
 static const struct export_field no_fields[] = {{NULL, NULL, 0}};

@@ -48,14 +48,20 @@ json_t *export_text(const struct export_row *x, size_t at)
 	return json_of_text(x, &t);
 }
 
-json_t *export_run_text(const struct export_row *x, size_t at)
+/* Whether argv is no command line, but words KEY=VALUE. */
+static bool has_words(const struct export_row *x)
 {
-	return x->kind == AUDIT_PACKAGE ? NULL : export_text(x, at);
+	return x->kind == AUDIT_PACKAGE || (x->kind == AUDIT_PROCESS && x->process == EXPORT_ENDED);
 }
 
-json_t *export_package_text(const struct export_row *x, size_t at)
+json_t *export_run_text(const struct export_row *x, size_t at)
 {
-	return x->kind == AUDIT_PACKAGE ? export_text(x, at) : NULL;
+	return has_words(x) ? NULL : export_text(x, at);
+}
+
+json_t *export_words_text(const struct export_row *x, size_t at)
+{
+	return has_words(x) ? export_text(x, at) : NULL;
 }
 
 json_t *export_number_of(const struct export_row *x, size_t at)

@@ -22,10 +22,10 @@ static inline json_t *export_made(json_t *value)
 
 /* Of struct read_event; texts as text_printable has them, none where empty. */
 json_t *export_text(const struct export_row *x, size_t at);
-/* argv and cwd of what runs, and of a package: there they are words about it
- * and where it lies. */
+/* argv and cwd of what runs; and of a package, and of a process that has ended: there
+ * they are words about it and where it lies. */
 json_t *export_run_text(const struct export_row *x, size_t at);
-json_t *export_package_text(const struct export_row *x, size_t at);
+json_t *export_words_text(const struct export_row *x, size_t at);
 json_t *export_number_of(const struct export_row *x, size_t at); /* u32; none where 0 */
 json_t *export_u64(const struct export_row *x, size_t at);
 json_t *export_i64(const struct export_row *x, size_t at);

@@ -4,6 +4,7 @@
 #include "cmd/export_formats.h"
 #include "cmd/export_json.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum severity_id { SEVERITY_INFORMATIONAL = 1, SEVERITY_MEDIUM = 3, SEVERITY_HIGH = 4 };
@@ -185,7 +186,7 @@ static const struct export_field common[] = {EXPORT_EVENT("time", time_ms, time_
  * parent. */
 static const struct export_field acting[] = {
 	EXPORT_EVENT("actor.process.pid", export_number_of, pid),
-	EXPORT_EVENT("actor.process.tid", export_number_of, tid),
+	EXPORT_EVENT("actor.process.ptid", export_number_of, tid),
 	EXPORT_EVENT("actor.process.name", export_base, program),
 	EXPORT_EVENT("actor.process.file", program_file, program),
 	EXPORT_EVENT("actor.process.parent_process.pid", export_number_of, ppid),
@@ -212,27 +213,46 @@ static const struct export_field process_fields[] = {
 	EXPORT_EVENT("process.pid", export_number_of, pid),
 	EXPORT_EVENT("process.name", export_base, program),
 	EXPORT_EVENT("process.file", program_file, program),
-	EXPORT_EVENT("process.cmd_line", export_text, argv),
+	EXPORT_EVENT("process.cmd_line", export_run_text, argv),
 	EXPORT_EVENT("process.working_directory", export_text, cwd),
 	EXPORT_EVENT("process.parent_process.pid", export_number_of, ppid),
 	{"process.user.uid", export_user_id, 0},
 	{"exit_code", export_status, 0},
+	EXPORT_EVENT("unmapped.argv", export_words_text, argv),
 	{NULL, NULL, 0}};
+
+/* An end must be told by something. */
+static json_t *end_name(const struct export_row *x, size_t at)
+{
+	json_t *name = export_other_name(x, at);
+
+	return name || x->e->object.len_bytes ? name : export_made(json_string("unknown"));
+}
 
 static const struct export_field flow_fields[] = {{"dst_endpoint.ip", export_ip, 0},
                                                   {"dst_endpoint.hostname", export_host, 0},
-                                                  {"dst_endpoint.name", export_other_name, 0},
+                                                  {"dst_endpoint.name", end_name, 0},
                                                   {"dst_endpoint.port", export_port, 0},
                                                   {NULL, NULL, 0}};
 
 /* What is listened on is the near end. */
 static const struct export_field listen_fields[] = {{"src_endpoint.ip", export_ip, 0},
                                                     {"src_endpoint.hostname", export_host, 0},
-                                                    {"src_endpoint.name", export_other_name, 0},
+                                                    {"src_endpoint.name", end_name, 0},
                                                     {"src_endpoint.port", export_port, 0},
                                                     {NULL, NULL, 0}};
 
+/* An event of the network names an end: a question comes from this machine. */
+static json_t *this_host(const struct export_row *x, size_t at)
+{
+	json_t *name = export_origin_text(x, offsetof(struct export_origin, host));
+
+	(void)at;
+	return name ? name : export_made(json_string("localhost"));
+}
+
 static const struct export_field dns_fields[] = {{"query.hostname", export_host, 0},
+                                                 {"src_endpoint.hostname", this_host, 0},
                                                  {NULL, NULL, 0}};
 
 static const struct export_field app_fields[] = {{"app.name", app_name, 0},

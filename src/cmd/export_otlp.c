@@ -62,8 +62,8 @@ static const struct export_field attributes[] = {
 	EXPORT_EVENT("process.command_line", export_run_text, argv),
 	EXPORT_EVENT("process.working_directory", export_run_text, cwd),
 	{"process.exit.code", export_status, 0},
-	EXPORT_EVENT("wary.argv", export_package_text, argv),
-	EXPORT_EVENT("wary.folder", export_package_text, cwd),
+	EXPORT_EVENT("wary.argv", export_words_text, argv),
+	EXPORT_EVENT("wary.folder", export_words_text, cwd),
 	{"user.id", export_user_id, 0},
 	{"user.name", export_user_name, 0},
 	{NULL, NULL, 0}};

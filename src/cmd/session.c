@@ -340,7 +340,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = arrivals_new(sup->audit, &sup->arrivals);
 	if (!err)
-		err = processes_start(sup->audit, sup->guardian_pid, &sup->processes);
+		err = processes_start(sup->audit, sup->lineage, sup->guardian_pid, &sup->processes);
 	if (!err)
 		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;

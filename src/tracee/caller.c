@@ -111,11 +111,13 @@ int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid)
 		return -ERR_FORMAT;
 	out->ruid = ids[0];
 	out->euid = ids[1];
+	out->suid = ids[2];
 	out->fsuid = ids[3];
 	if (!read_ids(gid_line, ids, 4))
 		return -ERR_FORMAT;
 	out->rgid = ids[0];
 	out->egid = ids[1];
+	out->sgid = ids[2];
 	out->fsgid = ids[3];
 	return read_groups(groups, out);
 }

@@ -14,8 +14,8 @@
 
 /* Credentials as the kernel would use them for the caller's file access. */
 struct caller_creds {
-	uid_t fsuid, euid, ruid;
-	gid_t fsgid, egid, rgid;
+	uid_t fsuid, euid, ruid, suid;
+	gid_t fsgid, egid, rgid, sgid;
 	uint64_t cap_effective, cap_permitted;
 	gid_t groups[CALLER_GROUPS_MAX];
 	unsigned groups_n;

@@ -5,7 +5,6 @@
 #include "tracee/lineage_entry.h"
 #include "tracee/procfs.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,6 +27,8 @@
  * more than a quarter of what wary may have; beyond that a process is told by
  * its start time and a thread by /proc. */
 #define PIDFDS_MAX 2048
+/* So many processes and threads that have ended may stay known. */
+#define FEW 16
 /* How far up a parent is looked for that was itself not seen yet. */
 #define CLIMB_MAX 16
 
@@ -39,6 +40,7 @@ struct proc {
 	const struct lineage_entry *now;
 	const struct lineage_entry *earlier[HISTORY];
 	unsigned earlier_n; /* how many were ever pushed */
+	bool told;          /* it had an exec stop, or lineage_of_first has told of it */
 };
 
 /* A thread that is not the leader. */
@@ -158,8 +160,6 @@ static struct thread *thread_find(struct lineage *l, pid_t tid)
 
 static void sweep(struct lineage *l)
 {
-	if (l->procs_n + l->threads_n < l->sweep_at)
-		return;
 	for (unsigned b = 0; b < BUCKETS; b++) {
 		for (struct proc **at = &l->procs[b]; *at;) {
 			struct proc *p = *at;
@@ -183,6 +183,12 @@ static void sweep(struct lineage *l)
 		}
 	}
 	l->sweep_at = 2 * (l->procs_n + l->threads_n) + 256;
+}
+
+static void sweep_if_due(struct lineage *l)
+{
+	if (l->procs_n + l->threads_n >= l->sweep_at)
+		sweep(l);
 }
 
 /* The process that a number names, if it was seen: of a leader, or of a thread
@@ -212,7 +218,7 @@ static struct proc *proc_add(struct lineage *l, pid_t tgid, uint64_t ticks, int 
 {
 	struct proc *p;
 
-	sweep(l);
+	sweep_if_due(l);
 	p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
@@ -326,8 +332,8 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	return 0;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb,
-                                          pid_t *tgid);
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid,
+                                          bool *first);
 
 /* With a reference; never NULL. */
 static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u, unsigned climb)
@@ -337,7 +343,7 @@ static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u
 	const struct proc *parent;
 
 	if (climb < CLIMB_MAX && u->ids.ppid > 1)
-		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL));
+		entry_put(lookup(l, u->ids.ppid, climb + 1, NULL, NULL));
 	pthread_mutex_lock(&l->lock);
 	parent = proc_find(l, u->ids.ppid);
 	if (parent)
@@ -352,14 +358,23 @@ static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u
 	return found;
 }
 
+/* Whether this is the first time that it is asked. */
+static bool tell(struct proc *p)
+{
+	return !p->told && (p->told = true);
+}
+
 /* Enters what was found, unless another thread was quicker. */
 static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
-                                         const struct lineage_entry *found)
+                                         const struct lineage_entry *found, bool *first)
 {
 	const struct lineage_entry *e = NULL;
 	struct proc *p;
 
 	pthread_mutex_lock(&l->lock);
+	/* First of all, since it frees: a process that only makes threads, each of
+	 * which lives for a moment, adds no process ever. */
+	sweep_if_due(l);
 	p = proc_find(l, u->ids.tgid);
 	if (!p && found)
 		p = proc_add(l, u->ids.tgid, u->start_ticks, &u->proc_fd, found);
@@ -367,6 +382,8 @@ static const struct lineage_entry *enter(struct lineage *l, struct unseen *u,
 		thread_add(l, u->tid, p->tgid, &u->thread_fd);
 	if (p)
 		e = entry_get(p->now);
+	if (p && first)
+		*first = tell(p);
 	pthread_mutex_unlock(&l->lock);
 	return e;
 }
@@ -381,11 +398,12 @@ static bool seen(struct lineage *l, pid_t tgid)
 	return is;
 }
 
-static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid)
+static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned climb, pid_t *tgid,
+                                          bool *first)
 {
 	const struct lineage_entry *found = NULL;
 	const struct lineage_entry *e = NULL;
-	const struct proc *p;
+	struct proc *p;
 	struct unseen u;
 
 	pthread_mutex_lock(&l->lock);
@@ -394,13 +412,15 @@ static const struct lineage_entry *lookup(struct lineage *l, pid_t tid, unsigned
 		e = entry_get(p->now);
 	if (tgid)
 		*tgid = p ? p->tgid : 0;
+	if (first)
+		*first = p && tell(p);
 	pthread_mutex_unlock(&l->lock);
 	if (e)
 		return e;
 	if (unseen_read(tid, &u) == 0) {
 		if (!seen(l, u.ids.tgid))
 			found = inherited(l, &u, climb);
-		e = enter(l, &u, found);
+		e = enter(l, &u, found, first);
 		entry_put(found);
 		if (tgid)
 			*tgid = u.ids.tgid;
@@ -454,6 +474,14 @@ void lineage_free(struct lineage *l)
 	free(l);
 }
 
+void lineage_settle(struct lineage *l)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->procs_n + l->threads_n > FEW)
+		sweep(l);
+	pthread_mutex_unlock(&l->lock);
+}
+
 /* The clock of start times, rounded up: a child counts as born later only if
  * it certainly was. */
 static uint64_t ticks_now(void)
@@ -487,6 +515,7 @@ static int set_now(struct lineage *l, pid_t tgid, struct lineage_entry *e)
 	if (p) {
 		const struct lineage_entry **slot = &l->orphans[l->orphans_n++ % ORPHANS];
 
+		p->told = true;
 		entry_put(*slot);
 		*slot = entry_get(e);
 	}
@@ -521,7 +550,7 @@ int lineage_seed(struct lineage *l, pid_t tgid)
 
 int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 {
-	const struct lineage_entry *before = lookup(l, tgid, 0, NULL);
+	const struct lineage_entry *before = lookup(l, tgid, 0, NULL, NULL);
 	struct lineage_entry *e = entry_new(before, exec);
 
 	entry_put(before);
@@ -531,36 +560,9 @@ int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_exec *exec)
 	return set_now(l, tgid, e);
 }
 
-/* Where the stack of a program begins that is not moved about at random, and
- * so how near to the end of user space AT_EXECFN then is. */
-#define NOT_RANDOM_BYTES ((uint64_t)256 << 10)
-
-void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out)
+const struct lineage_entry *lineage_of_first(struct lineage *l, pid_t tid, pid_t *tgid, bool *first)
 {
-	static const uint64_t types[LINEAGE_PRINT_WORDS] = {
-		AT_EXECFN, AT_RANDOM, AT_SYSINFO_EHDR, AT_BASE, AT_PHDR, AT_ENTRY,
-	};
-	static const uint64_t ends[] = {
-		UINT64_C(1) << 47,
-		UINT64_C(1) << 48,
-		UINT64_C(1) << 56,
-	};
-
-	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i + 1 < n_words && auxv[i] != AT_NULL; i += 2)
-		for (size_t t = 0; t < LINEAGE_PRINT_WORDS; t++)
-			if (auxv[i] == types[t])
-				out->words[t] = auxv[i + 1];
-	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-		if (out->words[0] < ends[i] && ends[i] - out->words[0] < NOT_RANDOM_BYTES)
-			memset(out, 0, sizeof *out);
-	if (!out->words[0] || !out->words[1])
-		memset(out, 0, sizeof *out);
-}
-
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid)
-{
-	return lookup(l, tid, 0, tgid);
+	return lookup(l, tid, 0, tgid, first);
 }
 
 void lineage_put(struct lineage *l, const struct lineage_entry *e)

@@ -83,15 +83,26 @@ must_check int lineage_exec(struct lineage *l, pid_t tgid, const struct lineage_
  * @n_words: how many words @auxv has. */
 void lineage_print_of(const uint64_t *auxv, size_t n_words, struct lineage_print *out);
 
-/** lineage_of: the entry of the process that @tid belongs to, with a
+/** lineage_of_first: the entry of the process that @tid belongs to, with a
  * reference (lineage_put).  A process that was forked and not seen yet
  * inherits its parent's entry, if the parent can still be told with
  * certainty; else an entry with known = false.
  * @tgid: that process; 0 where it is gone.  NULL: not wanted.
+ * @first: set to whether this was never asked of the process before, and it stood at
+ *   no exec stop: it was forked, and runs what its parent ran.  NULL: not asked.
  * Returns NULL without memory or when the process is gone; what it returns
  * holds for a caller whose notification is valid afterwards (law 3). */
-const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid);
+const struct lineage_entry *lineage_of_first(struct lineage *l, pid_t tid, pid_t *tgid,
+                                             bool *first);
+static inline const struct lineage_entry *lineage_of(struct lineage *l, pid_t tid, pid_t *tgid)
+{
+	return lineage_of_first(l, tid, tgid, NULL);
+}
 void lineage_put(struct lineage *l, const struct lineage_entry *e);
+
+/** lineage_settle: lets go of what ended processes and threads left, which else
+ * stays until there are many (a few may stay).  Any thread, when the tree is calm. */
+void lineage_settle(struct lineage *l);
 
 /** lineage_facts: fills by, under and under_known. Strings live as long as the
  * reference. A NULL entry gives an unknown program and lineage. */

@@ -1,7 +1,10 @@
 #include "trap/processes.h"
 
+#include "base/clock.h"
 #include "base/own.h"
+#include "tracee/lineage.h"
 #include "tracee/procfs.h"
+#include "trap/used.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -12,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -23,6 +27,13 @@
 /* Of a chain of processes that only forked so many are placed. */
 #define FORKS_MAX 64
 #define EVENTS_AT_ONCE 64
+/* A process is looked at for what it uses when it is so old, then at twice that age and
+ * so on, in steps of no more than the longest; so many at once under the lock. */
+#define LOOK_FIRST_MS 100
+#define LOOK_LONGEST_MS 10000
+#define LOOKS_AT_ONCE 64
+/* Where none ends for so long, what ended ones left is let go of. */
+#define CALM_MS 500
 /* The end of a process that wary could not be told the status of. */
 #define STATUS_UNKNOWN (-1)
 
@@ -32,10 +43,14 @@ struct process {
 	uid_t uid;
 	int pidfd;
 	char *program; /* NULL: it only forked */
+	struct used used;
+	uint64_t look_ms; /* when it is looked at next, by the monotonic clock */
+	unsigned gap_ms;
 };
 
 struct processes {
 	struct audit *audit;
+	struct lineage *lineage;
 	pid_t guardian;
 	bool tells_status; /* the kernel does */
 	int epoll_fd, wake_fd;
@@ -43,6 +58,7 @@ struct processes {
 	pthread_mutex_t lock; /* guards what follows */
 	struct process *buckets[BUCKETS];
 	size_t watched, watched_max;
+	uint64_t due_ms; /* of the first look; 0: none */
 	bool stopping;
 };
 
@@ -95,6 +111,9 @@ static int note_end(struct processes *p, const struct process *one)
 {
 	int status = status_of(one->pidfd);
 	char word[32] = "ended";
+	char used[USED_WORDS_MAX][USED_WORD_BYTES];
+	const char *words[USED_WORDS_MAX];
+	unsigned words_n = used_words(&one->used, used);
 	long result = 0;
 	struct audit_event e = {
 		.kind = AUDIT_PROCESS,
@@ -108,8 +127,12 @@ static int note_end(struct processes *p, const struct process *one)
 		.object = one->program,
 		.object2 = word,
 		.reason = status,
+		.argv = words_n ? words : NULL,
+		.argc = words_n,
 	};
 
+	for (unsigned i = 0; i < words_n; i++)
+		words[i] = used[i];
 	if (status != STATUS_UNKNOWN && WIFSIGNALED(status)) {
 		const char *name = sigabbrev_np(WTERMSIG(status));
 
@@ -157,6 +180,24 @@ static int find(struct processes *p, pid_t pid, struct process **out)
 	return err;
 }
 
+static uint64_t now_ms(void)
+{
+	return clock_mono_ns() / 1000000;
+}
+
+/* The thread, if it sleeps for longer, is told. */
+static void look_later(struct processes *p, struct process *one)
+{
+	static const uint64_t wake = 1;
+
+	one->gap_ms = LOOK_FIRST_MS;
+	one->look_ms = now_ms() + one->gap_ms;
+	if (p->due_ms && p->due_ms <= one->look_ms)
+		return;
+	p->due_ms = one->look_ms;
+	(void)!write(p->wake_fd, &wake, sizeof wake);
+}
+
 /* Takes over @pidfd. */
 static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 {
@@ -169,7 +210,9 @@ static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 	one = calloc(1, sizeof *one);
 	if (!one)
 		return -ERR_NOMEM;
-	want.events = p->tells_status ? 0 : EPOLLIN;
+	/* Once where it has ended, and where the kernel tells the status then once more
+	 * where it is reaped. */
+	want.events = EPOLLIN | EPOLLET;
 	*one = (struct process){.pid = e->pid, .ppid = e->ppid, .uid = e->uid, .pidfd = -1};
 	one->program = e->program ? strdup(e->program) : NULL;
 	if ((e->program && !one->program) ||
@@ -182,6 +225,7 @@ static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 	one->next = *at;
 	*at = one;
 	p->watched++;
+	look_later(p, one);
 	return 0;
 }
 
@@ -283,6 +327,35 @@ static int loaded(struct processes *p, const struct audit_event *image)
 	return 0;
 }
 
+static int forked(struct processes *p, pid_t pid)
+{
+	auto_fd fd = open_process(pid);
+	struct procfs_ids ids;
+	struct process *known = NULL;
+	char path[32];
+	struct stat st;
+	int err = find(p, pid, &known);
+
+	if (err || known || fd < 0)
+		return err;
+	snprintf(path, sizeof path, "/proc/%d", pid);
+	/* It waits for its answer; a kill may take it all the same. */
+	if (procfs_ids_of(fd, pid, &ids) != 0 || stat(path, &st) != 0)
+		return 0;
+	err = place_parents(p, fd, pid, ids.ppid, st.st_uid);
+	return err ? err : note_fork(p, pid, ids.ppid, st.st_uid, &fd);
+}
+
+int processes_forked(struct processes *p, pid_t pid)
+{
+	int err;
+
+	pthread_mutex_lock(&p->lock);
+	err = forked(p, pid);
+	pthread_mutex_unlock(&p->lock);
+	return err;
+}
+
 int processes_loaded(struct processes *p, const struct audit_event *image)
 {
 	int err;
@@ -298,28 +371,78 @@ static void on_end(struct processes *p, pid_t pid)
 {
 	struct process **at = place_of(p, pid);
 
-	if (!*at || !has_ended(p, (*at)->pidfd))
+	if (!*at)
 		return; /* its number has been seen again meanwhile */
+	/* Its parent may be quicker. */
+	used_look(&(*at)->used, pid, (*at)->pidfd);
+	if (!has_ended(p, (*at)->pidfd))
+		return; /* likewise, or it is not reaped yet */
 	if (note_end(p, *at) != 0)
 		p->stopping = true;
 	forget(p, at);
+}
+
+/* Looks at those whose time it is. */
+static void look_around(struct processes *p)
+{
+	uint64_t now = now_ms();
+	uint64_t due = 0;
+	unsigned looks = 0;
+
+	if (!p->due_ms || p->due_ms > now)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct process *one = p->buckets[i]; one; one = one->next) {
+			if (one->look_ms <= now && looks++ < LOOKS_AT_ONCE) {
+				used_look(&one->used, one->pid, one->pidfd);
+				if (one->gap_ms < LOOK_LONGEST_MS)
+					one->gap_ms *= 2;
+				one->look_ms = now + one->gap_ms;
+			}
+			if (!due || one->look_ms < due)
+				due = one->look_ms;
+		}
+	}
+	p->due_ms = due;
+}
+
+static int sleep_ms(const struct processes *p)
+{
+	uint64_t now = now_ms();
+
+	if (!p->due_ms || p->due_ms > now + CALM_MS)
+		return CALM_MS;
+	return p->due_ms > now ? (int)(p->due_ms - now) : 0;
 }
 
 static void *main_of(void *arg)
 {
 	struct processes *p = arg;
 	bool stopping = false;
+	uint64_t calm_since_ms = now_ms();
+	int wait_ms = CALM_MS;
 
 	while (!stopping) {
 		struct epoll_event seen[EVENTS_AT_ONCE];
-		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, -1);
+		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, wait_ms);
+		uint64_t woken;
 
 		if (n < 0 && errno != EINTR)
 			break;
+		if (n > 0)
+			calm_since_ms = now_ms();
+		if (now_ms() - calm_since_ms >= CALM_MS) {
+			lineage_settle(p->lineage);
+			calm_since_ms = now_ms();
+		}
 		pthread_mutex_lock(&p->lock);
 		for (int i = 0; i < n; i++)
 			if (seen[i].data.u64)
 				on_end(p, (pid_t)seen[i].data.u64);
+			else
+				(void)!read(p->wake_fd, &woken, sizeof woken);
+		look_around(p);
+		wait_ms = sleep_ms(p);
 		stopping = p->stopping;
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -334,7 +457,7 @@ static int begin_thread(struct processes *p)
 	int no;
 
 	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	p->wake_fd = eventfd(0, EFD_CLOEXEC);
+	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->epoll_fd < 0 || p->wake_fd < 0 ||
 	    epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, p->wake_fd, &want) != 0)
 		return -ERR_SYS;
@@ -354,7 +477,7 @@ static void dispose(struct processes *p)
 	free(p);
 }
 
-int processes_start(struct audit *a, pid_t guardian, struct processes **out)
+int processes_start(struct audit *a, struct lineage *l, pid_t guardian, struct processes **out)
 {
 	struct processes *p = calloc(1, sizeof *p);
 	int err;
@@ -362,6 +485,7 @@ int processes_start(struct audit *a, pid_t guardian, struct processes **out)
 	if (!p)
 		return -ERR_NOMEM;
 	p->audit = a;
+	p->lineage = l;
 	p->guardian = guardian;
 	p->watched_max = fd_share(WATCHED_MAX);
 	p->tells_status = kernel_tells_status();

@@ -137,6 +137,19 @@ static long threads(long n)
 	return made;
 }
 
+/* One thread after the other, each with a call. */
+static long brief(long n)
+{
+	pthread_t t;
+	long made = 0;
+
+	while (made < n && pthread_create(&t, NULL, one_thread, NULL) == 0) {
+		pthread_join(t, NULL);
+		made++;
+	}
+	return made;
+}
+
 /* Descriptors until there are no more, then some that cannot be had. */
 static long descriptors(long n)
 {
@@ -279,9 +292,11 @@ static const struct {
 	const char *name;
 	long (*run)(long n);
 } modes[] = {
-	{"nothing", nothing},         {"fork_bomb", fork_bomb}, {"threads", threads},
-	{"descriptors", descriptors}, {"storm", storm},         {"dying", dying},
-	{"waiting", waiting},         {"rights", rights},       {"programs", programs},
+	{"nothing", nothing},   {"fork_bomb", fork_bomb},
+	{"threads", threads},   {"descriptors", descriptors},
+	{"storm", storm},       {"dying", dying},
+	{"waiting", waiting},   {"rights", rights},
+	{"programs", programs}, {"brief", brief},
 };
 
 /* Beside the attack. The status says how many hundredths were served. */

@@ -7,18 +7,25 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 from wary_test import TMP, WAIT_S, WARY, Lines, audit, caller, finish, note, ok, policy, same
 
 FACTOR = 10 if os.environ.get("NUMBERS") == "full" else 1
 MODES = {"nothing": 1, "fork_bomb": 300 * FACTOR, "threads": 1000 * FACTOR,
          "descriptors": 2000 * FACTOR, "storm": 8000 * FACTOR, "dying": 200 * FACTOR,
-         "waiting": 300, "rights": 200 * FACTOR, "programs": 100 * FACTOR}
+         "waiting": 300, "rights": 200 * FACTOR, "programs": 100 * FACTOR,
+         "brief": 1500 * FACTOR}
 # What a session may take at the most, however large the tree (docs/THREAT.md).
 MEMORY_KIB = 64 * 1024
 THREADS = 270
 # For processes and threads that are known, and for what is being done.
 DESCRIPTORS = 2 * 2048 + 1024
+# More than what wary has anyhow may stay known of a calm tree; each thread of
+# wary's has two.
+STAYS = 40
+# Threads that follow each other are let go of in time.
+DESCRIPTORS_BRIEF = 800
 # Where wary itself may have few, a quarter of them at the most is kept.
 FEW = 600
 
@@ -35,7 +42,16 @@ def descriptors(pid):
         return None  # its owner cannot look into it either
 
 
+def settles(pid, most):
+    """Waits until a calm tree leaves no more than that open; returns how many are."""
+    end = time.monotonic() + WAIT_S
+    while (now := descriptors(pid)) > most and time.monotonic() < end:
+        time.sleep(0.1)
+    return now
+
+
 def attack(mode, n, few=None):
+    global before
     work = TMP / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
@@ -54,12 +70,17 @@ def attack(mode, n, few=None):
     ok(threads <= THREADS, f"{mode}: {threads} threads")
     now = descriptors(tree.pid)
     if now is not None:
-        most = few // 2 if few else DESCRIPTORS
+        most = few // 2 if few else DESCRIPTORS_BRIEF if mode == "brief" else DESCRIPTORS
         ok(now <= most, f"{mode}: {now} descriptors are left open")
+        before = before or now
+        most = before + STAYS + 2 * number(tree.pid, "Threads")
+        now = settles(tree.pid, most)
+        ok(now <= most, f"{mode}: {now} descriptors when the tree is calm, {before} at the start")
     tree.stdin.close()
     same(tree.wait(WAIT_S), 0, f"{mode}: the session ends")
 
 
+before = 0  # descriptors of a session whose tree does nothing
 for name, most in MODES.items():
     attack(name, most)
 attack("threads", 1500, FEW)

@@ -47,6 +47,8 @@ ACTIVITIES = {1001: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 99}, 1003
               6002: {0, 1, 2, 3, 4, 5, 6, 7, 8, 99}, 0: {0, 99}}
 REQUIRED = {1001: ["actor", "device", "file"], 1003: ["actor", "device", "kernel"], 1007: ["actor", "device", "process"],
             4001: [], 4003: [], 6002: ["app"], 0: []}
+# One of these is (constraints of the class). "tid" is deprecated since 1.6.0, and no attribute here.
+ONE_OF = {4001: ["dst_endpoint", "src_endpoint"], 4003: ["dst_endpoint", "src_endpoint"]}
 # Object -> what is required in it, and one of what.
 OBJECT = {"file": (["name", "type_id"], []), "kernel": (["name", "type_id"], []), "device": (["type_id"], []),
           "os": (["name", "type_id"], []), "metadata": (["product", "version"], []), "query": (["hostname"], []),
@@ -57,7 +59,7 @@ OBJECT = {"file": (["name", "type_id"], []), "kernel": (["name", "type_id"], [])
           "app": ([], []), "product": ([], []), "policy": ([], []), "hashes": (["algorithm_id", "value"], [])}
 OCSF_TYPES = {
     int: ["time", "duration", "severity_id", "status_id", "action_id", "disposition_id", "category_uid", "class_uid",
-          "activity_id", "type_uid", "exit_code", "type_id", "pid", "tid", "port", "sequence", "algorithm_id"],
+          "activity_id", "type_uid", "exit_code", "type_id", "pid", "ptid", "port", "sequence", "algorithm_id"],
     str: ["message", "status_code", "activity_name", "name", "path", "cmd_line", "working_directory", "hostname", "ip",
           "version", "vendor_name", "uid", "desc", "log_name", "correlation_uid", "event_code", "kernel_release",
           "algorithm", "value"],
@@ -117,6 +119,7 @@ def check_ocsf(row):
     need(row["type_uid"] == uid * 100 + row["activity_id"], "type_uid")
     for name in ["metadata", "severity_id", "time", *REQUIRED[uid]]:
         need(name in row, f"{name} is required of {uid}")
+    need(uid not in ONE_OF or any(name in row for name in ONE_OF[uid]), f"{uid} has one of {ONE_OF.get(uid)}")
     need(at(row, "metadata.version") == "1.6.0", "the schema's version")
     need(10**12 < row["time"] < 10**13, "time is in milliseconds")
     ocsf_attributes(row)

@@ -102,6 +102,69 @@ def test_many():
     same(audit("verify").returncode, 0, "the record is intact")
 
 
+USES = """
+import os, resource, time
+memory = bytearray(60 << 20)
+end = time.process_time() + 0.4
+while time.process_time() < end:
+    memory[::4096] = bytes(len(memory) // 4096)
+time.sleep(0.5)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime * 1000, used.ru_stime * 1000, used.ru_maxrss)
+"""
+
+
+def test_used():
+    """What is said of a process is never more than it used."""
+    seen = []
+    for _ in range(10):
+        new_store()
+        done = wary(sys.executable, "-S", "-c", USES)
+        user, system, peak = map(float, done.stdout.split())
+        node = processes()[0][0]
+        seen += [k for k in ("user_ms", "system_ms", "peak_kib") if k in node]
+        # Of what it uses after it has looked itself: its own end.
+        final = node.get("times") == "final"
+        ok(node.get("user_ms", 0) + node.get("system_ms", 0) <= user + system + (500 if final else 20),
+           f"no more time than it used: {node} {user} {system}")
+        # The kernel counts memory by processor, and adds up roughly.
+        ok(node.get("peak_kib", 0) <= peak + 4096, f"nor memory: {node} {peak}")
+        if "user_ms" in seen and "peak_kib" in seen and "times" in node:
+            break
+    ok("user_ms" in seen and "peak_kib" in seen, "and it is known")
+    row = [json.loads(line) for line in audit("log", "--all", "--json", "--last", "1").stdout.splitlines()][0]
+    same({k: row[k] for k in ("user_ms", "times", "peak_kib") if k in row},
+         {k: node[k] for k in ("user_ms", "times", "peak_kib") if k in node}, "log --json has the same")
+    ok(re.search(r"^ *\d+  0 +\S+ \S+ +[0-9.]+s\+? ", audit("tree", session()).stdout, re.M), "and the tree as text")
+    ok(re.search(r"^used +[0-9.]+s", audit("show", session()).stdout, re.M), "and show")
+
+
+def test_forked():
+    """Every process that made a decision is in the tree."""
+    new_store()
+    folder = TMP / "forks"
+    folder.mkdir()
+    done = wary("sh", "-c", "(echo a >one); (:); (/bin/echo b >two; (echo c >three)); (nosuch; echo d >four); cd /",
+                cwd=folder)
+    same((done.returncode, sorted(f.name for f in folder.iterdir())), (0, ["four", "one", "three", "two"]), "it works")
+    nodes, by_id = processes()
+    with sqlite3.connect(f"file:{DB}?mode=ro", uri=True) as db:
+        pids = dict(db.execute("SELECT object, pid FROM decisions WHERE class = 'create'"))
+        missing = db.execute("SELECT DISTINCT pid FROM decisions WHERE pid NOT IN"
+                             " (SELECT pid FROM processes)").fetchall()
+        late = db.execute("SELECT d.id FROM decisions d WHERE d.syscall NOT IN ('execve', 'execveat') AND NOT EXISTS"
+                          " (SELECT 1 FROM processes p WHERE p.pid = d.pid AND p.id < d.id)").fetchall()
+    db.close()
+    same(missing, [], "each has a row")
+    same(late, [], "before what it did")
+    for name in ("one", "three", "four"):
+        found = [n for n in nodes if n["pid"] == pids[os.path.realpath(folder / name)]]
+        same([n["command"] for n in found], [None], f"who made {name} only forked")
+        ok(found and found[0]["parent"], "below who forked it")
+    same(len({n["pid"] for n in nodes if n["command"] is None}), len([n for n in nodes if n["command"] is None]),
+         "each once")
+
+
 def test_usage():
     same(audit("tree").returncode, 2, "a session must be named")
     same(audit("tree", "nosuch").returncode, 2, "one that is on record")
@@ -113,5 +176,7 @@ if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6,
 test_tree()
 test_rows()
 test_many()
+test_used()
+test_forked()
 test_usage()
 finish()

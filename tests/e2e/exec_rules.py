@@ -9,7 +9,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["SRC"], "tests/lib"))
-from wary_test import TMP, finish, note, ok, same, skip, wary
+from wary_test import TMP, audit, finish, note, ok, same, skip, wary
 
 ROOT = pathlib.Path(TMP).resolve() / "w"
 WORK, BIN = ROOT / "work", ROOT / "bin"
@@ -186,7 +186,54 @@ def test_hashes():
     runs("a copy with one more byte", twin, "MARK", rules=rules)
 
 
+TRY = """import ctypes, errno, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+argv = (ctypes.c_char_p * 2)(b"x", None)
+for name in sys.argv[1:]:
+    # A list that cannot be read keeps what may run from running.
+    bad = name.startswith("+")
+    at = ctypes.cast(1, ctypes.POINTER(ctypes.c_char_p)) if bad else argv
+    libc.execve(os.fsencode(name.lstrip("+")), at, (ctypes.c_char_p * 1)())
+    print(errno.errorcode[ctypes.get_errno()], end=" ")
+"""
+
+
+def test_hidden():
+    """What an exec that starts nothing says of a file is a look at it."""
+    hidden, seen = WORK / "hidden", WORK / "seen"
+    for folder in (hidden, seen):
+        folder.mkdir()
+        (folder / "text").write_text("text\n")
+        (folder / "empty").write_text("")
+        (folder / "script").write_text(f"#!{folder}/interpreter\n")
+        shutil.copy(GOOD, folder / "good")
+        for name in ("empty", "script"):
+            (folder / name).chmod(0o755)
+    os.symlink(seen, WORK / "to-seen")
+    os.symlink(hidden, WORK / "to-hidden")
+    names = ("absent", "text", "empty", "script", "text/below", "+good", "+absent")
+
+    def tried(folder, rules):
+        paths = [("+" if n[0] == "+" else "") + f"{folder}/{n.lstrip('+')}" for n in names]
+        r = run(sys.executable, "-c", TRY, *paths, rules=rules)
+        return r.stdout.split() or r.stderr
+
+    rules = f"default allow\ndeny stat {hidden}/**\n"
+    natively = ["ENOENT", "EACCES", "ENOEXEC", "ENOENT", "ENOTDIR", "EFAULT", "ENOENT"]
+    for place in (seen, WORK / "to-seen"):
+        got = tried(place, rules)
+        ok(got == natively, f"{place.name}: as the kernel says ({got})")
+    for place in (hidden, WORK / "to-hidden"):
+        got = tried(place, rules)
+        ok(got == ["EACCES"] * len(names), f"{place.name}: nothing is told ({got})")
+    got = tried(WORK, f"default allow\ndeny stat {seen}/**\n")
+    rows = audit("sql", f"SELECT DISTINCT object FROM decisions WHERE syscall = 'execve' AND "
+                        f"class = 'stat' AND result = -2 AND object = '{WORK}/absent'").stdout
+    ok(got[0] == "ENOENT" and f"{WORK}/absent" in rows, f"what was not found is on record ({rows})")
+
+
 test_names()
+test_hidden()
 test_scripts()
 test_loaders()
 test_foreign()

@@ -143,6 +143,12 @@ static void unnamed(void)
 	fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK);
 	say_open("a sealed one, emptied", open(path, O_RDWR | O_TRUNC));
 	close(memory);
+	memory = memfd_create("m", MFD_ALLOW_SEALING);
+	say_number("written", write(memory, "12345", 5));
+	snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+	fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE);
+	say_open("one that may shrink, emptied", open(path, O_RDWR | O_TRUNC));
+	close(memory);
 	umask(022);
 }
 

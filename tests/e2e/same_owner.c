@@ -2,13 +2,18 @@
  * what each call gives, so that a native and a supervised run can be compared.
  * Runs in an empty folder of its own; as root it shows more.
  * rows: umask setuid setgid setresuid setresgid setfsuid setfsgid setgroups
- * rows: capset open mkdir mknod chown access execve */
+ * rows: capset open mkdir mknod chown access execve sched_setaffinity
+ * rows: sched_setscheduler sched_setparam setpriority ioprio_set prlimit64 kill tgkill
+ * rows: rt_sigqueueinfo pidfd_send_signal */
 #include "tests/lib/say.h"
 
 #include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -218,6 +223,62 @@ static void by_file_ids(void)
 	say_open("as root's again", open("open/root", O_RDONLY));
 }
 
+/* Limits, priorities and scheduling of another process, by one that may be another
+ * user by now. */
+static void set_of(pid_t pid, pid_t group)
+{
+	struct sched_param param = {.sched_priority = 0};
+	struct rlimit limit = {64, 64};
+	unsigned long processors[16] = {1};
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	say("its processors", syscall(SYS_sched_setaffinity, pid, sizeof processors, processors));
+	say("its class", sched_setscheduler(pid, SCHED_BATCH, &param));
+	say("its parameters", sched_setparam(pid, &param));
+	say("its priority", setpriority(PRIO_PROCESS, (id_t)pid, 5));
+	say("its group's priority", setpriority(PRIO_PGRP, (id_t)group, 5));
+	say("its i/o priority", syscall(SYS_ioprio_set, 1, pid, 2 << 13 | 5));
+	say("its limit", prlimit(pid, RLIMIT_NOFILE, &limit, NULL));
+	say("its limit, only seen", prlimit(pid, RLIMIT_NOFILE, NULL, &limit));
+	say("a signal", kill(pid, 0));
+	say("to its group", kill(-group, 0));
+	say("to its thread", syscall(SYS_tgkill, pid, pid, 0));
+	say("with a value", sigqueue(pid, 0, (union sigval){.sival_int = 1}));
+	say("what makes it go on", kill(pid, SIGCONT));
+	say("by its descriptor", syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0));
+	close(pidfd);
+}
+
+static void others(void)
+{
+	int ends[2];
+	char c;
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &c, 1) < 0);
+	}
+	close(ends[0]);
+	setpgid(pid, pid);
+	set_of(pid, pid);
+	say("a group that there cannot be", setpriority(PRIO_PGRP, (id_t)-1, 5));
+	if (getuid() == 0) {
+		say("real and effective ids", setresuid(SOMEBODY, SOMEBODY, 0));
+		set_of(pid, pid);
+		say("back", setresuid(0, 0, 0));
+		say("the effective one", seteuid(SOMEBODY));
+		set_of(pid, pid);
+		say("back", seteuid(0));
+		set_of(pid, pid);
+	}
+	close(ends[1]);
+	waitpid(pid, NULL, 0);
+}
+
 /* In a process of its own, so that what it gives up is not missed. */
 static void apart(void (*what)(void))
 {
@@ -274,6 +335,7 @@ int main(void)
 	group_folders();
 	default_rules();
 	apart(locked);
+	apart(others);
 	if (getuid() != 0)
 		return 0;
 	prepare();

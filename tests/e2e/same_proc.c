@@ -1,13 +1,15 @@
 /* The caller's own eyes: procfs, magic links, threads, folders that have gone.
  * Prints what each call gives, so that a native and a supervised run can be
  * compared.  Runs in an empty folder of its own.
- * rows: open openat readlink chdir fchdir mkdir rename unlink */
+ * rows: open openat readlink chdir fchdir mkdir rename unlink prctl ioctl */
 #include "tests/lib/say.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -221,6 +223,19 @@ static void child(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* Options that no kernel has, and asking for a mapping by its address. */
+static void asked(void)
+{
+	struct {
+		uint64_t size, flags, addr, start, end, rest[8];
+	} q = {.size = sizeof q, .flags = 0x10, .addr = (uint64_t)(uintptr_t)&asked};
+	int maps = open("/proc/self/maps", O_RDONLY);
+
+	say("an option of prctl that there is not", prctl(1000, 1, 0, 0, 0));
+	say("a mapping", ioctl(maps, _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104), &q));
+	close(maps);
+}
+
 int main(void)
 {
 	int top = open(".", O_PATH);
@@ -235,5 +250,6 @@ int main(void)
 	gone(top);
 	moved();
 	child();
+	asked();
 	return 0;
 }

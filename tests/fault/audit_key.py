@@ -124,7 +124,8 @@ def test_rotation():
     ok(keys[0] != keys[1], "it is another key")
     left = [f.name for f in KEYS.iterdir() if secret[32:64] in f.read_bytes()]
     same(left, [], "the old secret is in no file")
-    same(sorted(f.name for f in KEYS.iterdir()), ["former", "machine", "machine.pub"], "and nothing else is left there")
+    same(sorted(f.name for f in KEYS.iterdir()), ["former", "machine", "machine.pub"],
+         "and nothing else is left there")
     same([oct((KEYS / n).stat().st_mode & 0o777) for n in ("former", "machine")], ["0o600"] * 2, "for nobody else")
     dies.send_signal(signal.SIGKILL)
     dies.wait()
@@ -251,7 +252,8 @@ def test_stolen(keys):
         statements += [("DELETE FROM signer WHERE id = ?", (ident,)),
                        ("INSERT INTO signer VALUES (?, ?, ?, ?, ?, ?)",
                         (ident, role, key, 1 if by == 1 else 3, certificate, at))]
-    found("a session of a key that was replaced before", "signer 5 was certified by key .* after that had been replaced",
+    found("a session of a key that was replaced before",
+          "signer 5 was certified by key .* after that had been replaced",
           *statements, store=path, key=keys[1])
 
 

@@ -1,0 +1,89 @@
+#include "trap/used.h"
+
+#include "tracee/procfs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Fields of /proc/PID/stat, as proc_pid_stat(5) counts them. */
+#define FIELD_USER 14
+#define FIELD_SYSTEM 15
+
+static uint64_t ms_of_ticks(uint64_t ticks)
+{
+	long per_second = sysconf(_SC_CLK_TCK);
+
+	return per_second > 0 ? ticks * 1000 / (uint64_t)per_second : 0;
+}
+
+/* Of all its threads, also of those that have ended. */
+static bool read_times(pid_t pid, struct used *out)
+{
+	char path[64];
+	char text[1024];
+	char *at;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	if (procfs_read(path, text, sizeof text) <= 0)
+		return false;
+	at = strrchr(text, ')'); /* the name may hold blanks and brackets */
+	if (!at || strlen(at) < 4)
+		return false;
+	out->is_final = at[2] == 'Z' || at[2] == 'X';
+	for (int field = 2; at && field < FIELD_USER; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	out->user_ms = ms_of_ticks(strtoull(at + 1, &at, 10));
+	out->system_ms = ms_of_ticks(strtoull(at, NULL, 10));
+	out->timed = true;
+	return true;
+}
+
+/* Of the program that it runs now: an exec begins anew. */
+static uint64_t read_peak_kib(pid_t pid)
+{
+	char path[64];
+	char text[2048];
+	const char *at;
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (procfs_read(path, text, sizeof text) <= 0)
+		return 0;
+	at = strstr(text, "\nVmHWM:");
+	return at ? strtoull(at + strlen("\nVmHWM:"), NULL, 10) : 0;
+}
+
+void used_look(struct used *u, pid_t pid, int pidfd)
+{
+	struct used now = *u;
+	uint64_t peak_kib = 0;
+
+	if (!read_times(pid, &now))
+		return;
+	if (!now.is_final)
+		peak_kib = read_peak_kib(pid);
+	if (peak_kib > now.peak_kib)
+		now.peak_kib = peak_kib;
+	/* Until it is reaped its number is its own (law 3: asked after reading). */
+	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0)
+		*u = now;
+}
+
+unsigned used_words(const struct used *u, char out[USED_WORDS_MAX][USED_WORD_BYTES])
+{
+	unsigned n = 0;
+
+	if (u->timed) {
+		snprintf(out[n++], USED_WORD_BYTES, "user-ms=%" PRIu64, u->user_ms);
+		snprintf(out[n++], USED_WORD_BYTES, "system-ms=%" PRIu64, u->system_ms);
+		snprintf(out[n++], USED_WORD_BYTES, "times=%s", u->is_final ? "final" : "seen");
+	}
+	if (u->peak_kib)
+		snprintf(out[n++], USED_WORD_BYTES, "peak-kib=%" PRIu64, u->peak_kib);
+	return n;
+}
