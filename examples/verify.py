@@ -478,8 +478,12 @@ def main(argv):
     verifier = Verifier(db, machine)
     try:
         points = verifier.run()
-    except (Broken, sqlite3.Error, KeyError, struct.error, UnicodeError) as e:
+    except (Broken, sqlite3.Error) as e:
         print(f"NOT INTACT: {e}")
+        return 1
+    except (LookupError, struct.error, TypeError, ValueError, AttributeError, ArithmeticError) as e:
+        # A value of another type or size than any writer of a record puts there.
+        print(f"NOT INTACT: damaged: {e!r}")
         return 1
     print(f"{verifier.rows} rows, {points} checkpoints: intact")
     return 0

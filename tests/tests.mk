@@ -687,7 +687,9 @@ dist_extra = \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
 	tests/lib/wheels.py \
+	tests/lint/aarch64 \
 	tests/lint/banned.py \
+	tests/lint/confine.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
 	tests/lint/ctext.py \

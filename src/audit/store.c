@@ -47,8 +47,8 @@ static const char *hint_of(int err)
 		int err;
 		const char *text;
 	} rows[] = {
-		{-ERR_PERM, "it or its folder cannot be written; name another with -o FILE"},
-		{-ERR_FULL, "the disk is full; make room, or name another place with -o FILE"},
+		{-ERR_PERM, "it or its folder cannot be written; name another with --db FILE"},
+		{-ERR_FULL, "the disk is full; make room, or name another place with --db FILE"},
 		{-ERR_DAMAGED, "it is damaged or no database; move it away (wary audit verify says "
 	                       "what is left of it) and a new one will be made"},
 		{-ERR_BUSY,
@@ -56,8 +56,8 @@ static const char *hint_of(int err)
 	         "end it; fuser -v on the record and on its .live folder shows which"},
 		{-ERR_CRYPTO, "this machine's signing key was replaced, and here a later one has "
 	                      "signed since: an older copy of keys/machine was put back, it "
-	                      "seems; put the later one there, or name another record with -o "
-	                      "FILE"},
+	                      "seems; put the later one there, or name another record with "
+	                      "--db FILE"},
 		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
 	};
 
@@ -216,10 +216,12 @@ static int make_file(const char *path)
 	return errno == ENOSPC || errno == EDQUOT ? -ERR_FULL : -ERR_PERM;
 }
 
-static int connect_db(struct store *s, enum store_mode mode)
+/* @uri: a name as sqlite.org/uri.html has it, or NULL: the path. */
+static int connect_db(struct store *s, enum store_mode mode, const char *uri)
 {
-	int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int flags = (mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+	            (uri ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX;
+	int rc = sqlite3_open_v2(uri ? uri : s->path, &s->db, flags, NULL);
 	int off = 0;
 
 	if (rc != SQLITE_OK)
@@ -244,6 +246,48 @@ static int connect_db(struct store *s, enum store_mode mode)
 	return store_code(rc);
 }
 
+/* SQLite needs a file beside a database to read it, unless it is told that nobody writes
+ * (https://sqlite.org/uri.html, immutable).  So it is where nothing is beside it and no
+ * file can be made there: a copy on a medium that can only be read, or somebody else's. */
+static bool is_still(const struct store *s)
+{
+	static const char *const beside[] = {"-wal", "-shm", "-journal"};
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+		auto_buf path = BUF_INIT;
+
+		buf_fmt(&path, "%s%s", s->path, beside[i]);
+		if (!buf_text(&path) || stat(path.data, &st) == 0 || errno != ENOENT)
+			return false;
+	}
+	return access(s->path, R_OK) == 0;
+}
+
+static int read_still(struct store *s, const char **detail)
+{
+	auto_free char *shown = text_printable_str(s->path, 0);
+	auto_buf name = BUF_INIT;
+	int err;
+
+	buf_str(&name, "file:");
+	for (const char *at = s->path; *at; at++)
+		buf_fmt(&name, "%%%02x", (unsigned char)*at);
+	buf_str(&name, "?immutable=1");
+	if (!buf_text(&name))
+		return -ERR_NOMEM;
+	sqlite3_close(s->db);
+	s->db = NULL;
+	err = connect_db(s, STORE_READ, name.data);
+	if (!err)
+		err = check(s, STORE_READ, detail);
+	if (!err)
+		log_notice("the record %s can only be read: it is taken for one that nobody "
+		           "writes to",
+		           shown);
+	return err;
+}
+
 static int open_at(struct store *s, enum store_mode mode, const char **detail)
 {
 	int err = 0;
@@ -256,9 +300,11 @@ static int open_at(struct store *s, enum store_mode mode, const char **detail)
 		err = -ERR_NOTFOUND;
 	}
 	if (!err)
-		err = connect_db(s, mode);
+		err = connect_db(s, mode, NULL);
 	if (!err)
 		err = check(s, mode, detail);
+	if (err == -ERR_PERM && mode == STORE_READ && is_still(s))
+		err = read_still(s, detail);
 	return err;
 }
 

@@ -4,6 +4,8 @@
 #include "audit/head.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/own.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -84,12 +86,34 @@ static int give_back(struct audit *a)
 	return 0;
 }
 
+/* Where another program holds the store (a prune that is stopped, a long VACUUM) nothing
+ * is lost while the journal has room: it is tried again and again.  When callers find no
+ * room they wait, for one more try.  At the end nobody does: then it is left in the
+ * journal, to the next start. */
+static int begin(struct audit *a)
+{
+	auto_free char *shown = NULL;
+	bool pressed = false;
+	int err;
+
+	while ((err = batch_begin(a->batch)) == -ERR_BUSY && !pressed && !atomic_load(&a->ending) &&
+	       !journal_failed(a->journal)) {
+		pressed = journal_pressed(a->journal);
+		if (!shown && (shown = text_printable_str(a->db, 0)))
+			log_error("what is decided waits in the journal: another program holds "
+			          "the record locked (%s); fuser -v on it and on its .live folder "
+			          "shows which",
+			          shown);
+	}
+	return err;
+}
+
 /* Begins a batch and feeds it with what the journal has, as far as it goes. */
 static int feed(struct audit *a)
 {
 	struct journal_entry e;
 	uint64_t index;
-	int err = batch_begin(a->batch);
+	int err = begin(a);
 
 	if (err)
 		return err;

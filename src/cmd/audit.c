@@ -44,13 +44,14 @@ static const struct audit_command commands[] = {
          "one line, to be kept elsewhere, that vouches for all so far", audit_anchor},
 	{"prove", "[--db FILE] [-o FILE] ROW",
          "a small file that shows one row to be on record, without the record", audit_prove},
-	{"prune", "[--db FILE] [--dry-run] --keep SPAN | --max-size SIZE",
-         "removes the oldest sessions, and leaves a signed tombstone of each", audit_prune},
+	{"prune", "[--db FILE] [--dry-run] [--keep SPAN] [--max-size SIZE]",
+         "removes the oldest sessions by age, size or both, and leaves a signed tombstone of each",
+         audit_prune},
 	{"hold", "[--db FILE] [--release] [SESSION]",
          "prune leaves a session; those that it leaves", audit_hold},
 	{"key", "[--db FILE] [--json] [rotate]",
          "this machine's signing keys; rotate: a new one, which the old one certifies", audit_key},
-	{"verify", "[--db FILE] [--key FILE] [--anchor FILE] | --proof FILE [--key FILE]",
+	{"verify", "[[--db] FILE] [--key FILE]… [--anchor FILE]… | --proof FILE [--key FILE]…",
          "whether the record, or a proof of one row, is as it was written", audit_verify},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])

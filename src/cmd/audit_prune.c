@@ -12,6 +12,7 @@
 #include "cmd/audit_words.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,12 +133,31 @@ static int plan(struct pruning *p)
 	return err;
 }
 
+/* A prune that is stopped by its terminal (Ctrl-Z) within a transaction keeps running
+ * sessions from writing: the stop comes after it. */
+static void stop_later(sigset_t *kept)
+{
+	sigset_t stops;
+
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGTSTP);
+	sigaddset(&stops, SIGTTIN);
+	sigaddset(&stops, SIGTTOU);
+	invariant(sigprocmask(SIG_BLOCK, &stops, kept) == 0);
+}
+
+static void stop_now(const sigset_t *kept)
+{
+	invariant(sigprocmask(SIG_SETMASK, kept, NULL) == 0);
+}
+
 /* On record before it is done, and what became of it after. */
 static int remove_one(struct pruning *p, struct prune_session *s)
 {
 	auto_buf uuid = BUF_INIT;
 	struct audit_event e;
 	struct receipt *r;
+	sigset_t kept;
 	int err;
 
 	text_hex(&uuid, s->uuid, sizeof s->uuid);
@@ -145,7 +165,9 @@ static int remove_one(struct pruning *p, struct prune_session *s)
 	r = e.object2 ? audit_intent(p->own, &e) : NULL;
 	if (!r)
 		return -ERR_RECORD;
+	stop_later(&kept);
 	err = prune_remove(p->store, p->machine, s->id, &s->keep);
+	stop_now(&kept);
 	if (audit_outcome(p->own, r, err ? -EIO : s->keep == PRUNE_FREE ? 0 : -EBUSY) != 0 && !err)
 		err = -ERR_RECORD;
 	if (!err)
@@ -258,8 +280,12 @@ static int finish(const struct pruning *p, int err)
 static int give_back(struct pruning *p)
 {
 	uint64_t left = 0;
-	int err = space_release(p->store, !prune_any_runs(p->db), &left);
+	sigset_t kept;
+	int err;
 
+	stop_later(&kept);
+	err = space_release(p->store, !prune_any_runs(p->db), &left);
+	stop_now(&kept);
 	if (left)
 		log_detail("%llu free bytes stay in the record's file for later sessions",
 		           (unsigned long long)left);

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import BUILD, TMP, WARY, finish, has, note, ok, same, skip
+from wary_test import BUILD, TMP, WAIT_S, WARY, finish, has, note, ok, same, skip
 
 STATE = TMP / "state"
 ENV = dict(os.environ, XDG_STATE_HOME=str(STATE))
@@ -93,13 +93,53 @@ def read_only():
     folder = TMP / "read-only"
     folder.mkdir()
     folder.chmod(0o500)
-    refused("a read-only folder", folder / "a.db", "cannot be written", "-o FILE")
+    refused("a read-only folder", folder / "a.db", "cannot be written", "--db FILE")
     folder.chmod(0o700)
     session(folder / "a.db", 5)
     folder.chmod(0o500)
     same(session(folder / "a.db", 5)[0], 0, "one whose files are there is good enough")
     folder.chmod(0o700)
     same(verify(folder / "a.db")[0], 0, "and verifies")
+    copy = folder / "copy 1%?.db"
+    a, b = sqlite3.connect(f"file:{folder / 'a.db'}?mode=ro", uri=True), sqlite3.connect(copy)
+    a.backup(b)
+    a.close()
+    b.execute("PRAGMA journal_mode = WAL")
+    b.close()
+    same([f.name for f in folder.glob("copy*")], [copy.name], "a copy without a log")
+    copy.chmod(0o400)
+    folder.chmod(0o500)
+    status, text = verify(copy)
+    same(status, 0, "is read where nothing can be made beside it")
+    has(text, "nobody writes to", "and it is said what it is taken for")
+    folder.chmod(0o700)
+    (folder / f"{copy.name}-wal").touch()
+    folder.chmod(0o500)
+    status, text = verify(copy)
+    same(status, 2, "not where it has a log")
+    has(text, "copy it", "which has to be copied with it")
+    folder.chmod(0o700)
+
+
+def held_up():
+    """Another program holds the store for longer than is waited for at once."""
+    db = TMP / "held.db"
+    process = subprocess.Popen([BUILD / "tests/lib/audit_session", db, "3000", "5", "pause"], env=ENV, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    name = process.stdout.readline().strip()
+    same(process.stdout.readline(), "half\n", "a session runs")
+    other = sqlite3.connect(db, isolation_level=None, timeout=100)
+    other.execute("BEGIN IMMEDIATE")
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    has(process.stderr.readline(), "waits in the journal", "what it records waits, and that is said")
+    same(process.poll(), None, "it goes on")
+    other.execute("ROLLBACK")
+    other.close()
+    process.communicate("go\n", timeout=WAIT_S * 4)
+    same(process.returncode, 0, "and ends as it would have")
+    same(rows(db, f"SELECT count(*) FROM events WHERE session = '{name}'"), [(3000,)], "with all its rows")
+    same(verify(db)[0], 0, "the store verifies")
 
 
 def full_disk():
@@ -238,6 +278,7 @@ def main():
     same(oct((TMP / "first.db").stat().st_mode), "0o100600", "the store too")
     bad_stores()
     read_only()
+    held_up()
     full_disk()
     keys()
     several()

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import BUILD, TMP, WARY, finish, note, ok as check
+from wary_test import BUILD, SRC, TMP, WARY, finish, note, ok as check
 
 ENV = dict(os.environ, XDG_STATE_HOME=str(TMP / "state"))
 MADE = TMP / "state/wary/wary.db"
@@ -118,6 +118,26 @@ def every_column():
                 found(f"{table}.{name} of another type", pattern,
                       (f"UPDATE {table} SET {name} = ? {where}", (b"x",)))
     db.close()
+
+
+def other_types():
+    """The second verifier says what is no value of a record, and does not stumble over it."""
+    small = TMP / "small.db"
+    check(session(10, db=small).returncode == 0, "a small store")
+    db = sqlite3.connect(small)
+    names = {table: columns(db, table) for table in TABLES}
+    db.close()
+    for number, table in enumerate(TABLES):
+        for value in (b"x", "x", -1):
+            path = copy("tampered", small)
+            name = names[table][-1 - number % 2]
+            change(path, (f"UPDATE {table} SET {name} = ?", (value,)))
+            done = subprocess.run([sys.executable, SRC / "examples/verify.py", path, KEY], env=ENV, check=False,
+                                  capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+            right = done.returncode == 1 and "NOT INTACT" in done.stdout and not done.stderr
+            check(right, f"the second verifier: {table}.{name} is {value!r}")
+            if not right:
+                note(f"status {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 def every_table():
@@ -311,6 +331,7 @@ def main():
     note(text.strip())
     names_the_row()
     every_column()
+    other_types()
     every_table()
     schema()
     guards()

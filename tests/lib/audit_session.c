@@ -4,7 +4,7 @@
  * audit_session DB EVENTS [SEED [die|pause]]
  * With "die" it kills itself in the middle of the last event, between intent
  * and outcome; with "pause" it prints "half" in the middle of its events and waits for
- * a line. Prints the session's id. */
+ * a line, and for another before it closes. Prints the session's id. */
 #include "audit/audit.h"
 #include "tests/lib/audit_work.h"
 
@@ -57,9 +57,9 @@ static bool one(struct audit *a, struct work *w, bool die)
 	return r && audit_outcome(a, r, w->n % 5 ? 0 : -2) == 0;
 }
 
-static void wait_for_line(void)
+static void wait_for_line(const char *where)
 {
-	puts("half");
+	puts(where);
 	fflush(stdout);
 	while (getchar() != '\n' && !feof(stdin))
 		;
@@ -80,9 +80,11 @@ int main(int argc, char **argv)
 	work_begin(&w, argc > 3 ? strtoul(argv[3], NULL, 10) : 1);
 	for (unsigned long i = 0; i < events; i++) {
 		if (pauses && i == events / 2)
-			wait_for_line();
+			wait_for_line("half");
 		if (!one(a, &w, die && i + 1 == events))
 			return 1;
 	}
+	if (pauses)
+		wait_for_line("all");
 	return audit_close(a, 0, "exited") == 0 ? 0 : 1;
 }
