@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,9 @@ struct signal {
 	pid_t all_but; /* kill(-1): not the caller's own process */
 	bool everyone;
 	pid_t group;
+	bool is_another; /* the caller may be another user than wary by now, which is: */
+	struct caller_creds creds;
+	pid_t session;
 };
 
 static void process_free(void *more)
@@ -229,6 +233,18 @@ static int target_of(struct request *r, struct signal *s)
 	}
 }
 
+/* Who asks, where wary sends it and that may be somebody else. */
+static int fetch_asker(struct request *r, struct signal *s)
+{
+	pid_t tgid;
+
+	if (!r->sup->as_root || !atomic_load(&r->sup->creds_changed))
+		return 0;
+	s->is_another = true;
+	s->session = getsid(r->call->tid);
+	return caller_creds_of(r->call->tid, &s->creds, &tgid);
+}
+
 int process_prepare_signal(struct request *r)
 {
 	struct signal *s = (struct signal *)process_new(r, sizeof *s);
@@ -244,6 +260,8 @@ int process_prepare_signal(struct request *r)
 	       (pid_t)(uint32_t)fetch_arg(r, ROLE_PID) > 0;
 	if (err == 0 && !s->p.proceed && !is_scoped(r))
 		err = fetch_info(r, s);
+	if (err == 0 && !s->p.proceed && !is_scoped(r))
+		err = fetch_asker(r, s);
 	if (err == 0)
 		err = fetch_end(r, HAND_IDS);
 	if (err == -ERR_OUTSIDE)
@@ -255,6 +273,21 @@ int process_prepare_signal(struct request *r)
 	if (!self)
 		state_call(r);
 	return 0;
+}
+
+/* The kernel asks for real and effective ids, and wary's are root's: its rule. */
+static bool may_signal(const struct signal *s, pid_t pid)
+{
+	const struct caller_creds *c = &s->creds;
+	struct caller_creds t;
+	pid_t tgid;
+
+	if (!s->is_another || (c->cap_effective & (UINT64_C(1) << CAP_KILL)))
+		return true;
+	if (caller_creds_of(pid, &t, &tgid) != 0)
+		return false;
+	return c->euid == t.suid || c->euid == t.ruid || c->ruid == t.suid || c->ruid == t.ruid ||
+	       (s->number == SIGCONT && getsid(pid) == s->session);
 }
 
 static int send_by(const struct signal *s, int pidfd, unsigned flags)
@@ -271,6 +304,8 @@ static int send_to_thread(const struct signal *s, const struct member *m, pid_t 
 
 	if (!member_still(m))
 		return -ESRCH;
+	if (!may_signal(s, m->pid))
+		return -EPERM;
 	if (pidfd >= 0)
 		return send_by(s, pidfd, 0);
 	if (s->has_info)
@@ -290,6 +325,8 @@ static int send_to_process(void *ctx, const struct member *m)
 	pidfd = (int)syscall(SYS_pidfd_open, m->pid, 0);
 	if (pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
+	if (!may_signal(s, m->pid))
+		return member_still(m) ? -EPERM : -ESRCH;
 	return member_still(m) ? send_by(s, pidfd, 0) : -ESRCH;
 }
 
@@ -299,6 +336,8 @@ static long send_signal(struct request *r, struct signal *s)
 
 	switch (r->call->row->op) {
 	case OP_PIDFD_SEND_SIGNAL:
+		if (!may_signal(s, s->p.member.pid))
+			return -EPERM;
 		return send_by(s, r->target.object_fd, (unsigned)fetch_flags(r));
 	case OP_TKILL:
 	case OP_TGKILL:

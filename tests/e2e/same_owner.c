@@ -3,12 +3,14 @@
  * Runs in an empty folder of its own; as root it shows more.
  * rows: umask setuid setgid setresuid setresgid setfsuid setfsgid setgroups
  * rows: capset open mkdir mknod chown access execve sched_setaffinity
- * rows: sched_setscheduler sched_setparam setpriority ioprio_set prlimit64 */
+ * rows: sched_setscheduler sched_setparam setpriority ioprio_set prlimit64 kill tgkill
+ * rows: rt_sigqueueinfo pidfd_send_signal */
 #include "tests/lib/say.h"
 
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/resource.h>
@@ -228,6 +230,7 @@ static void set_of(pid_t pid, pid_t group)
 	struct sched_param param = {.sched_priority = 0};
 	struct rlimit limit = {64, 64};
 	unsigned long processors[16] = {1};
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	say("its processors", syscall(SYS_sched_setaffinity, pid, sizeof processors, processors));
 	say("its class", sched_setscheduler(pid, SCHED_BATCH, &param));
@@ -237,6 +240,13 @@ static void set_of(pid_t pid, pid_t group)
 	say("its i/o priority", syscall(SYS_ioprio_set, 1, pid, 2 << 13 | 5));
 	say("its limit", prlimit(pid, RLIMIT_NOFILE, &limit, NULL));
 	say("its limit, only seen", prlimit(pid, RLIMIT_NOFILE, NULL, &limit));
+	say("a signal", kill(pid, 0));
+	say("to its group", kill(-group, 0));
+	say("to its thread", syscall(SYS_tgkill, pid, pid, 0));
+	say("with a value", sigqueue(pid, 0, (union sigval){.sival_int = 1}));
+	say("what makes it go on", kill(pid, SIGCONT));
+	say("by its descriptor", syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0));
+	close(pidfd);
 }
 
 static void others(void)
