@@ -687,6 +687,7 @@ dist_extra = \
 	tests/lib/tree.py \
 	tests/lib/wary_test.py \
 	tests/lib/wheels.py \
+	tests/lint/aarch64 \
 	tests/lint/banned.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \

@@ -49,7 +49,9 @@ int notice_new(struct notice **out, const char *home, bool socket)
 
 void notice_set_socket(struct notice *n, bool socket)
 {
+	pthread_mutex_lock(&n->lock); /* workers refuse already */
 	n->socket = socket;
+	pthread_mutex_unlock(&n->lock);
 }
 
 void notice_free(struct notice *n)

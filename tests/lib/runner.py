@@ -53,6 +53,7 @@ class Task:
         self.name, self.run, self.kind, self.label = name, run, kind, label
         self.timeout = timeout
         self.result = None
+        self.steady = False  # what it found is not undone by a second run
 
 
 class Report:
@@ -211,8 +212,9 @@ def command_task(name, argv, cwd=None, timeout=1200, env=None, label="", kind="s
 # --- builds ---------------------------------------------------------------
 
 class Build:
-    def __init__(self, name, cc, flags):
+    def __init__(self, name, cc, flags, target="tests-build", cflags="-O2 -g"):
         self.name, self.cc, self.flags = name, cc, flags
+        self.target, self.cflags = target, cflags
         self.folder = TOP / "build" / name
 
     def tasks(self, jobs):
@@ -221,9 +223,9 @@ class Build:
             set -e
             mkdir -p '{self.folder}' && cd '{self.folder}'
             if [ ! -f config.status ] || [ '{TOP}/configure' -nt config.status ]; then
-                '{TOP}/configure' -q --enable-werror {self.flags} CC='{self.cc}' CFLAGS='-O2 -g'
+                '{TOP}/configure' -q --enable-werror {self.flags} CC='{self.cc}' CFLAGS='{self.cflags}'
             fi
-            make -j{jobs} tests-build
+            make -j{jobs} {self.target}
         """
         return [command_task(f"build/{self.name}", ["sh", "-c", script])]
 
@@ -232,7 +234,15 @@ BUILDS = [
     Build("gcc", "gcc", ""),
     Build("clang", "clang", ""),
     Build("clang-sanitize", "clang", "--enable-sanitize"),
+    # Wary alone, for THREAD_TESTS. By gcc: clang's needs a program to name functions,
+    # and wary starts none. Other warnings come of other flags.
+    Build("thread-sanitize", "gcc", "--disable-werror --enable-sanitize=thread", "all", "-O1 -g"),
 ]
+# Where wary's threads meet: the pool, exec stops, questions, the writer, the end.
+THREAD_TESTS = ["e2e/exec.py", "e2e/ask_terminal.py", "e2e/jobs.py",
+                "e2e/killed.py"]
+# Reports go to files, which the runner reads: exit statuses stay as tests want them.
+TSAN_OPTIONS = "exitcode=0:die_after_fork=0:report_signal_unsafe=0:log_path="
 
 
 def bootstrap_needed():
@@ -338,12 +348,21 @@ def remove_folder(who, base):
                    stderr=subprocess.DEVNULL)
 
 
-def test_task(name, path, who, build, cc):
+def take_races(base, log):
+    """Whether ThreadSanitizer reported something; puts it into the log."""
+    reports = sorted(base.glob("race.*"))
+    for report in reports:
+        log.write(b"\n" + report.read_bytes())
+    return bool(reports)
+
+
+def test_task(name, path, who, build, cc, threads=None):
+    """threads: the build whose wary is run, for what ThreadSanitizer says of it."""
     words = settings(path)
     timeout = int(words.get("timeout", TIMEOUT_S))
     kind = name.split("/")[0]
 
-    def run(_task, log):
+    def run(task, log):
         base = scratch_folder(who)
         try:
             env = test_environment(who, build, base / "home", base / "tmp", cc)
@@ -351,15 +370,21 @@ def test_task(name, path, who, build, cc):
                 argv = [str(who.builds[build] / "tests" / kind / path.stem)]
             else:
                 argv = [str(who.src / path.relative_to(TOP))]
+            if threads:
+                env["WARY"] = str(who.builds[threads] / "wary")
+                env["TSAN_OPTIONS"] = f"{TSAN_OPTIONS}{base}/race"
             # `env -i` after the prefix: sudo and setpriv change the environment.
             words_ = ["env", "-i", "-C", str(base / "tmp")] + [f"{k}={v}" for k, v in env.items()]
             status = run_command(who.prefix + words_ + argv, log, timeout)
             kill_leftovers(f"WARY_TEST={env['WARY_TEST']}".encode(), log)
+            if threads and take_races(base, log):
+                task.steady = True
+                return "ThreadSanitizer reports a race"
             return status
         finally:
             remove_folder(who, base)
 
-    return Task(name, run, kind, who.name, timeout), words
+    return Task(name, run, kind, "threads" if threads else who.name, timeout), words
 
 
 # --- who tests run as -------------------------------------------------------
@@ -464,7 +489,7 @@ def clean_up(made):
 
 LINTS_QUICK = ["sources.py", "layers.py", "banned.py", "sizes.py", "headers", "globals",
                "needs", "syscalls.py"]
-LINTS_SLOW = ["format", "shell", "man", "cppcheck", "tidy"]
+LINTS_SLOW = ["format", "shell", "man", "aarch64", "cppcheck", "tidy"]
 
 
 def make_variable(build, name):
@@ -531,6 +556,39 @@ def tree_tasks(kinds, people, quick):
     return lanes, alone
 
 
+# That a race is seen and reported where the tests look for it.
+RACE = r"""
+cat >race.c <<'END'
+#include <pthread.h>
+static int n;
+static void *add(void *arg) { for (int i = 0; i < 1000; i++) n++; return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, add, 0);
+	add(0);
+	pthread_join(t, 0);
+	return 0;
+}
+END
+gcc -g -fsanitize=thread -o race race.c -lpthread
+TSAN_OPTIONS="$1$PWD/race" ./race
+grep -q 'data race' race.*[0-9]
+"""
+
+
+def race_task():
+    def run(_task, log):
+        with tempfile.TemporaryDirectory() as folder:
+            return run_command(["sh", "-e", "-c", RACE, "sh", TSAN_OPTIONS], log, TIMEOUT_S, folder)
+    return Task("a planted race is reported", run, label="threads")
+
+
+def thread_tasks(who):
+    return [race_task()] + [test_task(name, TOP / "tests" / name, who, "gcc", "gcc", "thread-sanitize")[0]
+            for name in THREAD_TESTS]
+
+
 def matches(task, pattern):
     return not pattern or pattern in task.name or fnmatch.fnmatch(task.name, pattern)
 
@@ -539,7 +597,8 @@ def repeat_failed(report):
     """Failed tests of a repeatable kind run once more, alone: steady ones fail
     again. Those that pass now are named."""
     unsteady = []
-    for task in [t for t in report.tasks if t.result.failed and t.kind in REPEATABLE]:
+    for task in [t for t in report.tasks if t.result.failed and not t.steady
+                 and t.kind in REPEATABLE]:
         report.forget(task)
         print(f"once more, alone: {task.name} ({task.label})", flush=True)
         run_task(task, report)
@@ -577,6 +636,7 @@ def test_stages(options, people):
     small += fuzz_tasks(sanitized if full else plain)
     together, alone = tree_tasks(["e2e", "fault", "race", "kernel"], people, options.quick)
     if full:
+        together += thread_tasks(people[0])
         small.insert(0, command_task(
             # Quickly compiled: the builds have looked for warnings.
             "distcheck", ["make", "distcheck", "AM_DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0"],
