@@ -689,7 +689,6 @@ dist_extra = \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \
 	tests/lint/banned.py \
-	tests/lint/confine.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
 	tests/lint/ctext.py \

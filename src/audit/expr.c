@@ -336,6 +336,7 @@ static int comparison(struct parser *p, const struct field *f)
 	struct buf *sql = &p->out->sql;
 	char op[4];
 	uint32_t bits = 0;
+	bool never_null;
 	int err;
 
 	if (p->token != TOKEN_OPERATOR)
@@ -344,12 +345,17 @@ static int comparison(struct parser *p, const struct field *f)
 	if (is(p, TOKEN_OPERATOR, "~") || is(p, TOKEN_OPERATOR, "!~"))
 		return pattern(p, f, p->word[0] == '!');
 	snprintf(op, sizeof op, "%.3s", p->word);
-	buf_fmt(sql, "coalesce(%s %s ", f->sql, op);
+	/* A row's id is never NULL, and bare it is looked up, not searched for. */
+	never_null = strcmp(f->sql, "e.id") == 0;
+	buf_fmt(sql, "%s(%s %s ", never_null ? "" : "coalesce", f->sql, op);
 	advance(p);
 	err = put_value(p, f, sql, &bits);
 	if (err)
 		return err;
-	buf_fmt(sql, ", %d)", strcmp(op, "!=") == 0);
+	if (never_null)
+		buf_chr(sql, ')');
+	else
+		buf_fmt(sql, ", %d)", strcmp(op, "!=") == 0);
 	if (strcmp(op, "=") == 0)
 		narrow(p, f, bits);
 	return 0;

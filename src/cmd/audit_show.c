@@ -1,6 +1,7 @@
 /* wary audit show: what a session did, on one screen */
 #include "audit/audit.h"
 #include "audit/keys_chain.h"
+#include "audit/schema_events.h"
 #include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -32,6 +33,14 @@ struct show {
 	" LEFT JOIN detail d ON d.id = e.detail"                                             \
 	" LEFT JOIN string o2 ON o2.id = d.object2 LEFT JOIN string f2 ON f2.id = o2.prefix" \
 	" WHERE c.session = ?1"
+/* Batches that have what is asked for (docs/AUDIT.md, Words). */
+#define BATCH_EXEC " AND c.classes & 128"
+#define BATCH_FLOW " AND c.classes & 768"
+#define BATCH_PACKAGE " AND c.kinds & 4"
+#define BATCH_GRANT " AND c.kinds & 8"
+#define BATCH_REFUSED " AND c.answers & 14"
+_Static_assert(1u << CLASS_EXEC == 128 && (1u << CLASS_CONNECT | 1u << CLASS_BIND) == 768, "bits");
+_Static_assert(1u << AUDIT_PACKAGE == 4 && 1u << AUDIT_GRANT == 8, "bits");
 #define OBJECT "coalesce(f.text, '') || coalesce(o.text, '')"
 #define OBJECT2 "coalesce(f2.text, '') || coalesce(o2.text, '')"
 #define DONE " AND a.kind = 'decision' AND a.answer = 'allow' AND e.result >= 0"
@@ -125,7 +134,7 @@ static void show_policy(struct show *w)
 
 static void show_programs(struct show *w)
 {
-	sqlite3_stmt *stmt = ask(w, "SELECT " OBJECT ", count(*)" OF_SESSION DONE
+	sqlite3_stmt *stmt = ask(w, "SELECT " OBJECT ", count(*)" OF_SESSION BATCH_EXEC DONE
 	                            " AND a.class = 'exec' GROUP BY 1 ORDER BY 2 DESC, 1");
 	auto_buf names = BUF_INIT;
 	auto_buf line = BUF_INIT;
@@ -195,8 +204,11 @@ static void show_files(struct show *w)
 		const char *class, *said;
 	} parts[] = {{"read", "read "},      {"create", "created "},     {"write", "changed "},
 	             {"delete", "deleted "}, {"attr", "attributes of "}, {"link", "linked "}};
-	sqlite3_stmt *stmt = ask(w, "SELECT a.class, count(DISTINCT e.object), min(" OBJECT
-	                            ")" OF_SESSION DONE " GROUP BY 1");
+	/* The text of one, not of every row. */
+	sqlite3_stmt *stmt = ask(
+		w, "SELECT class, n, " SCHEMA_TEXT(
+			   "one") " FROM (SELECT a.class AS class, count(DISTINCT e.object) AS n,"
+				  " min(e.object) AS one" OF_SESSION DONE " GROUP BY 1)");
 	auto_buf line = BUF_INIT;
 
 	while (row(w, stmt)) {
@@ -285,11 +297,12 @@ static void take_package(struct packages *p, sqlite3_stmt *stmt)
  * session last had it on record. */
 static void show_packages(struct show *w)
 {
-	sqlite3_stmt *stmt = ask(w, "SELECT reason, object, object2, result FROM (SELECT "
-	                            "d.reason AS reason, " OBJECT " AS object, " OBJECT2
-	                            " AS object2, e.result AS result, max(e.id)" OF_SESSION
-	                            " AND a.kind = 'package' AND d.reason > 1 GROUP BY d.cwd)"
-	                            " ORDER BY 1, 2, 3");
+	sqlite3_stmt *stmt =
+		ask(w, "SELECT reason, object, object2, result FROM (SELECT "
+	               "d.reason AS reason, " OBJECT " AS object, " OBJECT2
+	               " AS object2, e.result AS result, max(e.id)" OF_SESSION BATCH_PACKAGE
+	               " AND a.kind = 'package' AND d.reason > 1 GROUP BY d.cwd)"
+	               " ORDER BY 1, 2, 3");
 	struct packages p = {0};
 
 	while (row(w, stmt))
@@ -309,7 +322,7 @@ static void show_refused(struct show *w)
 		const char *class, *said;
 	} verbs[] = {{"exec", "run "},        {"connect", "connect to "}, {"bind", "listen on "},
 	             {"resolve", "look up "}, {"install", "install "},    {"stat", "look at "}};
-	sqlite3_stmt *stmt = ask(w, "SELECT a.class, " OBJECT ", count(*)" OF_SESSION
+	sqlite3_stmt *stmt = ask(w, "SELECT a.class, " OBJECT ", count(*)" OF_SESSION BATCH_REFUSED
 	                            " AND a.kind = 'decision' AND a.answer <> 'allow'"
 	                            " GROUP BY 1, 2 ORDER BY min(e.id)");
 	auto_buf line = BUF_INIT;
@@ -394,17 +407,17 @@ static int show_one(void *ctx, const struct read_session *s)
 	show_used(w);
 	show_files(w);
 	show_list(w, "network",
-	          "SELECT " OBJECT ", count(*)" OF_SESSION DONE
+	          "SELECT " OBJECT ", count(*)" OF_SESSION BATCH_FLOW DONE
 	          " AND a.class IN ('connect', 'bind') GROUP BY 1 ORDER BY 2 DESC, 1",
 	          "none");
 	show_list(w, "asked for",
-	          "SELECT " OBJECT ", count(*)" OF_SESSION
+	          "SELECT " OBJECT ", count(*)" OF_SESSION BATCH_PACKAGE
 	          " AND a.kind = 'package' AND a.answer = 'allow' AND coalesce(d.reason, 0) < 2"
 	          " GROUP BY 1 ORDER BY 1",
 	          "no packages");
 	show_packages(w);
 	show_list(w, "secrets",
-	          "SELECT " OBJECT " || ' to ' || " OBJECT2 ", count(*)" OF_SESSION
+	          "SELECT " OBJECT " || ' to ' || " OBJECT2 ", count(*)" OF_SESSION BATCH_GRANT
 	          " AND a.kind = 'grant' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",
 	          "none given");
 	show_refused(w);
