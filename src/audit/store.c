@@ -283,7 +283,7 @@ static int read_still(struct store *s, const char **detail)
 		err = check(s, STORE_READ, detail);
 	if (!err)
 		log_notice("the record %s can only be read: it is taken for one that nobody "
-		           "writes to",
+		           "writes to, and that had no -wal: rows in such a log are not seen",
 		           shown);
 	return err;
 }

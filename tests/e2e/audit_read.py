@@ -136,22 +136,28 @@ def check_words():
 
 
 def check_read_only():
-    """A copy where nothing may be made: not for everybody is it readable, but what to do is said."""
+    """A copy where nothing may be made: alone it is read, as it is; with its log it is said what to do."""
     folder = TMP / "readonly"
     folder.mkdir()
     shutil.copy(DB, folder / "copy.db")
     os.chmod(folder / "copy.db", 0o400)
-    os.chmod(folder, 0o500)
-    for command in ("sessions", "log", "verify"):
-        done = audit(command, "--db", folder / "copy.db")
-        text = done.stdout + done.stderr
-        if os.access(folder, os.W_OK):
-            ok(done.returncode != 2, f"{command}: root may write everywhere {text}")
-        else:
-            same(done.returncode, 2, f"{command} of a copy in a folder that cannot be written")
-            has(text, "copy it, with its -wal, to a folder of yours", "says what to do")
-        has_not(text, "-o FILE", "and nothing of a session's options")
-    os.chmod(folder, 0o700)
+    for log in (False, True):
+        if log:
+            (folder / "copy.db-wal").touch()
+        os.chmod(folder, 0o500)
+        for command in ("sessions", "log", "verify"):
+            done = audit(command, "--db", folder / "copy.db")
+            text = done.stdout + done.stderr
+            if os.access(folder, os.W_OK):
+                ok(done.returncode != 2, f"{command}: root may write everywhere {text}")
+            elif not log:
+                same(done.returncode, 0, f"{command} of a copy in a folder that cannot be written")
+                has(text, "nobody writes to", "says what it is taken for")
+            else:
+                same(done.returncode, 2, f"{command} of one that has a log")
+                has(text, "copy it, with its -wal, to a folder of yours", "says what to do")
+            has_not(text, "-o FILE", "and nothing of a session's options")
+        os.chmod(folder, 0o700)
 
 
 def main():

@@ -360,6 +360,13 @@ static void netlink(void)
 	close(fd);
 }
 
+/* What no kernel has: what wary does not let through looks the same. */
+static void protocols(void)
+{
+	say("a protocol that there is not", socket(AF_INET, SOCK_STREAM, 250));
+	say("netlink that there is not", socket(AF_NETLINK, SOCK_RAW, 31));
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -371,5 +378,6 @@ int main(void)
 	udp();
 	v6();
 	netlink();
+	protocols();
 	return 0;
 }
