@@ -689,6 +689,7 @@ dist_extra = \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \
 	tests/lint/banned.py \
+	tests/lint/confine.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \
 	tests/lint/ctext.py \

@@ -1,7 +1,10 @@
 /* What the record costs: to begin and end a session, for each decision, on
- * the disk, to verify.  One line a measure: name, value, unit (TSV). */
+ * the disk, to verify; with BENCH_ROWS a store of so many rows (a few seconds and
+ * 50 MB a million).  One line a measure: name, value, unit (TSV). */
 #include "audit/audit.h"
 #include "audit/keys.h"
+#include "audit/read.h"
+#include "audit/store.h"
 #include "audit/verify.h"
 #include "tests/lib/audit_work.h"
 
@@ -199,12 +202,87 @@ static bool measure_verify(const char *db)
 	return right;
 }
 
+/* ---- a large store: BENCH_ROWS ------------------------------------------------- */
+
+#define ROWS_OF_SESSION 1000000ul
+
+static bool make_rows(const char *db, unsigned long rows)
+{
+	for (unsigned long done = 0; done < rows; done += ROWS_OF_SESSION) {
+		struct audit *a = open_session(db);
+		struct work w;
+		bool right = a != NULL;
+
+		work_begin(&w, done + 1);
+		for (unsigned long i = 0; right && i < ROWS_OF_SESSION && done + i < rows; i++)
+			right = one(a, &w);
+		if (!right || audit_close(a, 0, "exited") != 0)
+			return false;
+	}
+	return true;
+}
+
+/* To open the store, and to get the first @most rows that fit. */
+static bool measure_filter(const char *db, const char *name, struct read_filter f, unsigned most)
+{
+	double at = us(CLOCK_MONOTONIC);
+	struct store *s = NULL;
+	struct reader *r = NULL;
+	struct read_event e;
+	char *why = NULL;
+	bool there = true;
+	char text[96];
+	unsigned n = 0;
+	int err = store_open(db, STORE_READ, &s, &why);
+
+	if (!err)
+		err = read_open(s, &f, &r);
+	while (!err && there && n < most) {
+		err = read_next(r, &e, &there);
+		n += !err && there;
+	}
+	snprintf(text, sizeof text, "audit large store, %s", name);
+	line(text, (us(CLOCK_MONOTONIC) - at) / 1e3, "ms");
+	read_close(r);
+	store_close(s);
+	free(why);
+	return !err;
+}
+
+static bool measure_large(const char *db, unsigned long rows)
+{
+	static const struct {
+		const char *name;
+		struct read_filter filter;
+		unsigned most;
+	} filters[] = {
+		{"opened", {0}, 0},
+		{"class that it has not", {.classes = 1u << CLASS_INSTALL}, 1000},
+		{"kind that it has not", {.kinds = 1u << AUDIT_QUESTION}, 1000},
+		{"100 of a class", {.classes = 1u << CLASS_CONNECT}, 100},
+		{"100 refused", {.refused = true}, 100},
+		{"last 100 of a class", {.classes = 1u << CLASS_DELETE, .last = 100}, 100},
+		{"one id", {.where = "(e.id = 4711)"}, 1},
+	};
+	double at = us(CLOCK_MONOTONIC);
+	bool right = make_rows(db, rows);
+
+	line("audit large store, rows written", (double)rows / (us(CLOCK_MONOTONIC) - at) * 1e6,
+	     "per second");
+	line("audit large store, disk", size_of(db) / (double)rows, "bytes per decision");
+	for (size_t i = 0; right && i < sizeof filters / sizeof filters[0]; i++)
+		right = measure_filter(db, filters[i].name, filters[i].filter, filters[i].most);
+	return right && measure_verify(db);
+}
+
 int main(void)
 {
-	char folder[] = "/tmp/wary-bench-XXXXXX";
+	char folder[] = "/var/tmp/wary-bench-XXXXXX";
 	char db[64];
 	char other[64];
+	char large[64];
 	char command[128];
+	const char *rows = getenv("BENCH_ROWS");
 	double empty;
 	bool right;
 
@@ -212,11 +290,14 @@ int main(void)
 		return 1;
 	snprintf(db, sizeof db, "%s/a.db", folder);
 	snprintf(other, sizeof other, "%s/b.db", folder);
+	snprintf(large, sizeof large, "%s/c.db", folder);
 	right = measure_sessions(db);
 	empty = size_of(db);
 	right = right && measure_decisions(db);
 	line("audit disk", (size_of(db) - empty) / DECISIONS, "bytes per decision");
 	right = right && measure_verify(db) && measure_sustained(other);
+	if (right && rows)
+		right = measure_large(large, strtoul(rows, NULL, 10));
 	snprintf(command, sizeof command, "rm -rf '%s'", folder);
 	if (system(command) != 0)
 		right = false;
