@@ -2,6 +2,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static int prepare(struct request *r)
 
 static void act(struct request *r, const struct receipt *receipt)
 {
-	const struct place *p = &r->target.place[0];
+	struct place *p = &r->target.place[0];
 	char name[PLACE_NAME_MAX + 1];
 
 	(void)receipt;
@@ -41,6 +42,9 @@ static void act(struct request *r, const struct receipt *receipt)
 	if (unlinkat(p->parent_fd, name, (int)r->flags) != 0)
 		r->reply.value = -errno;
 	hand_off(r);
+	/* The file ends with its last descriptor, and that shall not be wary's: who
+	 * watches it is told before the caller goes on. */
+	fd_drop(&p->fd);
 }
 
 const struct family family_remove = {.prepare = prepare, .act = act};

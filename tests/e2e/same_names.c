@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -196,6 +197,23 @@ static void by_descriptor(void)
 	close(d);
 }
 
+/* What a watcher of the file itself has been told when the call has returned. */
+static void watched(void)
+{
+	struct inotify_event e[16];
+	int n = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	close(open("seen", O_CREAT | O_RDWR, 0644));
+	inotify_add_watch(n, "seen", IN_DELETE_SELF);
+	say("unlink of a watched file", unlink("seen"));
+	say_number("told at once", read(n, e, sizeof e));
+	mkdir("seen", 0755);
+	inotify_add_watch(n, "seen", IN_DELETE_SELF);
+	say("rmdir of a watched folder", rmdir("seen"));
+	say_number("told at once", read(n, e, sizeof e));
+	close(n);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -206,5 +224,6 @@ int main(void)
 	hard_links();
 	renames();
 	by_descriptor();
+	watched();
 	return 0;
 }
