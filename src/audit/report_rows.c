@@ -206,7 +206,7 @@ static int act_place(struct report_rows *p, sqlite3_int64 id, uint32_t *place)
 	uint64_t hash;
 	bool allowed;
 	bool asked;
-	bool fresh;
+	bool fresh = false;
 	int err;
 
 	if (places_same_find(&p->same_acts, (uint64_t)id, place))
