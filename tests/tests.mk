@@ -716,6 +716,8 @@ dist_extra = \
 	tests/run \
 	tests/unit/policy_cases.txt \
 	tests/unit/policy_world.h \
+	tests/unit/scratch.h \
+	tests/unit/session.h \
 	tests/unit/tap.h
 dist_policies = \
 	policy/agent.wary \

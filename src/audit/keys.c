@@ -15,6 +15,7 @@
 
 #define MAGIC "warykey1"
 #define ALGORITHM "Ed25519"
+#define MACHINE_PUB "machine.pub"
 #define PUBLIC_HEAD "wary-public-key-1 "
 #define SEAL_LABEL "wary journal 1"
 
@@ -123,6 +124,17 @@ int keys_refuse_errno(char **why, const char *file)
 	return keys_refuse(why, err, file, strerrordesc_np(no));
 }
 
+bool keys_is_private(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_uid == geteuid() && !(st->st_mode & 077);
+}
+
+int keys_refuse_public(char **why, const char *file)
+{
+	return keys_refuse(why, -ERR_PERM, file,
+	                   "it must be a file of yours that nobody else can read (chmod 600)");
+}
+
 bool keys_read_whole(int fd, void *out, size_t len_bytes)
 {
 	size_t done = 0;
@@ -186,10 +198,8 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 		err = keys_refuse(why, -ERR_NOMEM, path, "out of memory");
 	else if (fstat(fd, &st) != 0)
 		err = keys_refuse_errno(why, path);
-	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
-		err = keys_refuse(
-			why, -ERR_PERM, path,
-			"it must be a file of yours that nobody else can read (chmod 600)");
+	else if (!keys_is_private(&st))
+		err = keys_refuse_public(why, path);
 	else if (st.st_size != (off_t)sizeof *f || !keys_read_whole(fd, f, sizeof *f) ||
 	         !key_file_right(f))
 		err = keys_refuse(
@@ -215,7 +225,7 @@ bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYT
 	auto_buf temporary = BUF_INIT;
 	auto_fd fd = -1;
 
-	buf_fmt(&path, "%s/machine.pub", folder);
+	buf_fmt(&path, "%s/" MACHINE_PUB, folder);
 	buf_fmt(&temporary, "%s.%08x", buf_text(&path) ? path.data : "", randombytes_random());
 	buf_str(&text, PUBLIC_HEAD);
 	text_hex(&text, public_key, ROWS_KEY_BYTES);
@@ -237,17 +247,23 @@ static bool has_public(const char *folder, const struct keys *k)
 {
 	auto_buf path = BUF_INIT;
 
-	buf_fmt(&path, "%s/machine.pub", folder);
+	buf_fmt(&path, "%s/" MACHINE_PUB, folder);
 	if (!buf_text(&path))
 		return false;
 	return access(path.data, F_OK) == 0 || keys_write_public(folder, k->public_key);
 }
 
+int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t len_bytes)
+{
+	auto_fd fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return fd >= 0 && keys_write_whole(fd, bytes, len_bytes) && fsync(fd) == 0 ? 0 : -ERR_SYS;
+}
+
 int keys_write_secret(int folder_fd, const char *name, const struct keys *k)
 {
 	struct key_file *f = sodium_malloc(sizeof *f);
-	auto_fd fd = -1;
-	int err = 0;
+	int err;
 
 	if (!f)
 		return -ERR_NOMEM;
@@ -257,9 +273,7 @@ int keys_write_secret(int folder_fd, const char *name, const struct keys *k)
 	key_id_of(k->public_key, f->key_id, sizeof f->key_id);
 	f->made_us = k->made_us;
 	memcpy(f->secret, k->secret, sizeof f->secret);
-	fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || !keys_write_whole(fd, f, sizeof *f) || fsync(fd) != 0)
-		err = -ERR_SYS;
+	err = keys_write_new(folder_fd, name, f, sizeof *f);
 	sodium_free(f);
 	return err;
 }
@@ -411,10 +425,10 @@ int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
 int keys_machine_public(uint8_t out[ROWS_KEY_BYTES])
 {
 	auto_buf path = BUF_INIT;
-	int err = keys_state_folder(&path);
+	int err = keys_folder(&path);
 
 	if (err)
 		return err;
-	buf_str(&path, "/keys/machine.pub");
+	buf_str(&path, "/" MACHINE_PUB);
 	return buf_text(&path) ? keys_public_read(path.data, out) : -ERR_NOMEM;
 }

@@ -81,10 +81,8 @@ static int read_file(struct former_file *f, size_t *n, char **why)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return keys_refuse_errno(why, path.data);
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
-		return keys_refuse(why, -ERR_PERM, path.data,
-		                   "it must be a file of yours that nobody else can read (chmod "
-		                   "600)");
+	if (!keys_is_private(&st))
+		return keys_refuse_public(why, path.data);
 	if (st.st_size <= (off_t)sizeof *f && keys_read_whole(fd, f, (size_t)st.st_size))
 		*n = links_in(f, (size_t)st.st_size);
 	return *n ? 0
@@ -171,8 +169,7 @@ int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name
 	struct former_file *f = sodium_malloc(sizeof *f);
 	size_t n = c->former_n + 1;
 	size_t len_bytes = FILE_BYTES(n);
-	auto_fd fd = -1;
-	int err = 0;
+	int err;
 
 	if (!f)
 		return -ERR_NOMEM;
@@ -180,9 +177,7 @@ int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name
 	memcpy(f->magic, MAGIC, sizeof f->magic);
 	memcpy(f->links, c->links, n * sizeof f->links[0]);
 	hash_of(f, n, (uint8_t *)f + len_bytes);
-	fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || !keys_write_whole(fd, f, len_bytes + ROWS_HASH_BYTES) || fsync(fd) != 0)
-		err = -ERR_SYS;
+	err = keys_write_new(folder_fd, name, f, len_bytes + ROWS_HASH_BYTES);
 	sodium_free(f);
 	return err;
 }

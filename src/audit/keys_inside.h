@@ -4,6 +4,8 @@
 
 #include "audit/keys.h"
 
+#include <sys/stat.h>
+
 #define KEYS_MACHINE "machine"
 /* While a rotation is under way, or was cut short. */
 #define KEYS_MACHINE_NEW "machine.new"
@@ -20,11 +22,18 @@ int keys_refuse(char **why, int err, const char *file, const char *what);
 /** keys_refuse_errno: likewise by errno. Returns what that is to wary. */
 int keys_refuse_errno(char **why, const char *file);
 
+/** keys_is_private: whether a file is this user's, and nobody else can read or write it. */
+bool keys_is_private(const struct stat *st);
+/** keys_refuse_public: sets *@why where it is not. Returns -ERR_PERM. */
+int keys_refuse_public(char **why, const char *file);
+
 must_check bool keys_read_whole(int fd, void *out, size_t len_bytes);
 must_check bool keys_write_whole(int fd, const void *bytes, size_t len_bytes);
 
-/** keys_write_secret: a key's file, synced, under a name that must be free.
- * Returns 0, -ERR_NOMEM or -ERR_SYS (errno says more; the file may be there). */
+/** keys_write_new: a private file, synced, under a name that must be free.
+ * Returns 0 or -ERR_SYS (errno says more; the file may be there). */
+must_check int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t len_bytes);
+/** keys_write_secret: likewise a key's file. Returns 0, -ERR_NOMEM or -ERR_SYS. */
 must_check int keys_write_secret(int folder_fd, const char *name, const struct keys *k);
 /** keys_write_public: machine.pub, whole at once, over what is there. */
 must_check bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYTES]);

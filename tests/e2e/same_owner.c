@@ -251,18 +251,11 @@ static void set_of(pid_t pid, pid_t group)
 
 static void others(void)
 {
-	int ends[2];
-	char c;
-	pid_t pid;
+	int end;
+	pid_t pid = make_child(&end);
 
-	if (pipe(ends) != 0)
+	if (pid < 0)
 		return;
-	pid = fork();
-	if (pid == 0) {
-		close(ends[1]);
-		_exit(read(ends[0], &c, 1) < 0);
-	}
-	close(ends[0]);
 	setpgid(pid, pid);
 	set_of(pid, pid);
 	say("a group that there cannot be", setpriority(PRIO_PGRP, (id_t)-1, 5));
@@ -275,7 +268,7 @@ static void others(void)
 		say("back", seteuid(0));
 		set_of(pid, pid);
 	}
-	close(ends[1]);
+	close(end);
 	waitpid(pid, NULL, 0);
 }
 

@@ -200,26 +200,19 @@ static void moved(void)
 /* The child's entries are there for its parent. */
 static void child(void)
 {
-	int ends[2];
 	char path[64];
-	char c = 0;
-	pid_t pid;
+	int end;
+	pid_t pid = make_child(&end);
 
-	if (pipe(ends) != 0)
+	if (pid < 0)
 		return;
-	pid = fork();
-	if (pid == 0) {
-		close(ends[1]);
-		_exit(read(ends[0], &c, 1) < 0);
-	}
-	close(ends[0]);
 	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
 	say_open("a child's environment", open(path, O_RDONLY));
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
 	say_open("a child's descriptors", open(path, O_RDONLY | O_DIRECTORY));
 	snprintf(path, sizeof path, "/proc/%d/cwd/m2/in", (int)pid);
 	say_open("through a child's folder", open(path, O_RDONLY));
-	close(ends[1]);
+	close(end);
 	waitpid(pid, NULL, 0);
 }
 

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import BUILD, SRC, TMP, WAIT_S, WARY, finish, has, note, ok, same
+from wary_test import BUILD, SRC, TMP, WAIT_S, WARY, change_store, finish, has, note, ok, same, store_copy
 
 STATE = TMP / "state"
 ENV = dict(os.environ, XDG_STATE_HOME=str(STATE))
@@ -61,28 +61,7 @@ def both(store, key, what, want=0):
 
 
 def copy(name, source=STORE):
-    path = TMP / f"{name}.db"
-    path.unlink(missing_ok=True)
-    a = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
-    b = sqlite3.connect(path)
-    a.backup(b)
-    a.close()
-    b.execute("PRAGMA journal_mode = DELETE")
-    b.close()
-    return path
-
-
-def change(path, *statements):
-    """With the triggers out of the way, and back again."""
-    db = sqlite3.connect(path, isolation_level=None)
-    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
-        db.execute(f"DROP TRIGGER {name}")
-    for sql, values in statements:
-        db.execute(sql, values)
-    for _, sql in triggers:
-        db.execute(sql)
-    db.close()
+    return store_copy(source, TMP / f"{name}.db")
 
 
 def rows(sql, store=STORE):
@@ -187,7 +166,7 @@ def test_prune(keys):
 
 def found(name, pattern, *statements, store=None, key=None):
     path = store or copy("tampered")
-    change(path, *statements)
+    change_store(path, *statements)
     key = key or public()
     status, text = audit("verify", path, "--key", key)
     right = status == 1 and re.search(pattern, text)
@@ -243,8 +222,8 @@ def test_stolen(keys):
         (TMP / "stolen/wary/keys" / name).unlink(missing_ok=True)
     late = TMP / "stolen/wary/late.db"
     same(session(5, db=late, env=thief)[0], 0, "a store of the old key")
-    change(late, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
-                    " WHERE id = 2", (ident,)) for ident in (3, 4)])
+    change_store(late, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
+                          " WHERE id = 2", (ident,)) for ident in (3, 4)])
     same(session(5, db=late, env=thief)[0], 0, "a later session of the old key")
     path = copy("late", late)
     statements = []

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 
-from wary_test import BUILD, SRC, TMP, WARY, finish, has, has_not, note, ok, same
+from wary_test import (BUILD, SRC, TMP, WARY, change_store, finish, has, has_not, note, ok, opened_store, same,
+                       store_copy)
 
 STATE = TMP / "state"
 ENV = dict(os.environ, XDG_STATE_HOME=str(STATE))
@@ -55,34 +56,12 @@ def sessions(db=DB):
 
 
 def copy(name, source=DB):
-    path = TMP / f"{name}.db"
-    for old in TMP.glob(f"{name}.db*"):
-        old.unlink()
-    with contextlib.closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as a, \
-            contextlib.closing(sqlite3.connect(path)) as b:
-        a.backup(b)
-        b.execute("PRAGMA journal_mode = DELETE")
-    return path
-
-
-@contextlib.contextmanager
-def opened(path):
-    """For changes that no trigger refuses; the triggers are there again afterwards."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("PRAGMA synchronous = OFF")
-        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
-        yield db
-        for _, sql in triggers:
-            db.execute(sql)
+    return store_copy(source, TMP / f"{name}.db")
 
 
 def found(what, pattern, *statements, second_too=False):
     path = copy("tampered")
-    with opened(path) as db:
-        for words, values in [s if isinstance(s, tuple) else (s, ()) for s in statements]:
-            db.execute(words, values)
+    change_store(path, *statements)
     status, text = verify(path)
     if not ok(status == 1 and re.search(pattern, text, re.M) and "NOT INTACT" in text, what):
         note(f"status {status}, wanted /{pattern}/\n{text}")
@@ -204,7 +183,7 @@ def check_without_tombstone(original, names):
     found("a session taken out without a tombstone", r"were removed|was removed", *gone(held, DB))
     # What was removed, put back from an older copy beside its tombstone.
     path = copy("back")
-    with opened(path) as db:
+    with opened_store(path) as db:
         db.execute(f"ATTACH '{original}' AS o")
         first = db.execute("SELECT min(session) FROM tombstone").fetchone()[0]
         for table in ("string", "actor", "act", "detail", "event"):
@@ -230,7 +209,7 @@ def check_without_tombstone(original, names):
     path = copy("strange", forged)
     same(verify(path)[0], 1, "another machine's record is not this one's")
     key = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE id = 1")[0]
-    with opened(path) as db:
+    with opened_store(path) as db:
         db.execute("INSERT INTO signer VALUES ((SELECT 1 + max(id) FROM signer), ?, ?, ?, ?, ?)", key)
     same(verify(path)[0], 1, "nor with this machine's key among the signers")
     status, text = second(path)
@@ -240,7 +219,7 @@ def check_without_tombstone(original, names):
 
 def check_damaged():
     path = copy("damaged")
-    with opened(path) as db:
+    with opened_store(path) as db:
         db.execute("UPDATE event SET result = 99 WHERE id = (SELECT max(id) FROM event)")
     before = sessions(path)
     status, text = audit("prune", "--keep", "0s", "--db", path)
@@ -280,7 +259,7 @@ def check_raced(original, names):
     # It has found the session, and waits for its turn to write.
     while run.poll() is None and not any(len(p.name) == 32 for p in live.iterdir()):
         time.sleep(0.01)
-    with opened(path) as db:
+    with opened_store(path) as db:
         for statement in gone(ident, path):
             db.execute(statement)
     os.close(turn)

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import BUILD, SRC, TMP, WARY, finish, note, ok as check
+from wary_test import BUILD, SRC, TMP, WARY, change_store, finish, note, ok as check, store_copy
 
 ENV = dict(os.environ, XDG_STATE_HOME=str(TMP / "state"))
 MADE = TMP / "state/wary/wary.db"
@@ -34,18 +34,11 @@ def session(events, *more, env=None, db=MADE):
 def copy(name, source=None):
     """A whole copy, the log's rows in it; the store itself stays as it is."""
     path = TMP / f"{name}.db"
+    if source:
+        return store_copy(source, path)
     for old in TMP.glob(f"{name}.db*"):
         old.unlink()
-    if not source:
-        shutil.copyfile(ORIGINAL, path)
-        return path
-    a = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
-    b = sqlite3.connect(path)
-    a.backup(b)
-    a.close()
-    # One file, without a log.
-    b.execute("PRAGMA journal_mode = DELETE")
-    b.close()
+    shutil.copyfile(ORIGINAL, path)
     return path
 
 
@@ -56,26 +49,11 @@ def verify(path, *options):
     return done.returncode, done.stdout + done.stderr
 
 
-def change(path, *statements, keep_triggers=False):
-    """Runs statements with the triggers out of the way, and back again."""
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA synchronous = OFF")
-    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type='trigger'").fetchall()
-    for name, _ in [] if keep_triggers else triggers:
-        db.execute(f'DROP TRIGGER "{name}"')
-    for statement in statements:
-        words, values = statement if isinstance(statement, tuple) else (statement, ())
-        db.execute(words, values)
-    for _, sql in [] if keep_triggers else triggers:
-        db.execute(sql)
-    db.close()
-
-
 def found(name, pattern, *statements, **more):
     """A change is found: status 1, and a line says what it is."""
     path = copy("tampered")
     try:
-        change(path, *statements, **more)
+        change_store(path, *statements, **more)
     except sqlite3.Error as error:
         check(False, f"{name}: sqlite says {error}")
         return
@@ -131,7 +109,7 @@ def other_types():
         for value in (b"x", "x", -1):
             path = copy("tampered", small)
             name = names[table][-1 - number % 2]
-            change(path, (f"UPDATE {table} SET {name} = ?", (value,)))
+            change_store(path, (f"UPDATE {table} SET {name} = ?", (value,)))
             done = subprocess.run([sys.executable, SRC / "examples/verify.py", path, KEY], env=ENV, check=False,
                                   capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
             right = done.returncode == 1 and "NOT INTACT" in done.stdout and not done.stderr
@@ -172,7 +150,7 @@ def every_table():
 
 def names_the_row():
     path = copy("tampered")
-    change(path, "UPDATE event SET result = 13 WHERE id = 40")
+    change_store(path, "UPDATE event SET result = 13 WHERE id = 40")
     status, text = verify(path)
     db = sqlite3.connect(path)
     session_name, seq = db.execute(
@@ -252,7 +230,7 @@ def cut_off():
                    f"DELETE FROM session_source WHERE id >= {sources}",
                    f"DELETE FROM signer WHERE id >= {signer}"]
     path = copy("tampered")
-    change(path, *statements)
+    change_store(path, *statements)
     check(verify(path)[0] == 0, "the last session taken out whole: only an anchor can tell")
     shutil.copy(f"{MADE}.head", f"{path}.head")
     status, text = verify(path)

@@ -74,6 +74,27 @@ static inline void *constant(void)
 	return (void *)address;
 }
 
+/* A child that waits until *end is closed. */
+static inline pid_t make_child(int *end)
+{
+	int ends[2];
+	char c;
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &c, 1) < 0);
+	}
+	close(ends[0]);
+	if (pid < 0)
+		close(ends[1]);
+	*end = ends[1];
+	return pid;
+}
+
 /* An empty file. */
 static inline void make_file(const char *name, mode_t mode)
 {

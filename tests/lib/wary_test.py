@@ -220,6 +220,42 @@ def changed_copy(store, path):
     with contextlib.closing(sqlite3.connect(store)) as a, contextlib.closing(sqlite3.connect(path)) as b:
         a.backup(b)
     with contextlib.closing(sqlite3.connect(path)) as db, db:
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {name}")
+        _drop_triggers(db)
         yield db
+
+
+def _drop_triggers(db):
+    """Returns what makes them again."""
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        db.execute(f"DROP TRIGGER {name}")
+    return [sql for _, sql in triggers]
+
+
+def store_copy(store, path):
+    """A whole copy in one file, the log's rows in it; the store itself stays as it is."""
+    for old in path.parent.glob(f"{path.name}*"):
+        old.unlink()
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as a, \
+            contextlib.closing(sqlite3.connect(path)) as b:
+        a.backup(b)
+        b.execute("PRAGMA journal_mode = DELETE")
+    return path
+
+
+@contextlib.contextmanager
+def opened_store(path, keep_triggers=False):
+    """For changes that no trigger refuses; the triggers are there again afterwards."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        triggers = [] if keep_triggers else _drop_triggers(db)
+        yield db
+        for sql in triggers:
+            db.execute(sql)
+
+
+def change_store(path, *statements, keep_triggers=False):
+    """Runs statements, each as SQL or as (SQL, values), with the triggers out of the way."""
+    with opened_store(path, keep_triggers) as db:
+        for statement in statements:
+            db.execute(*(statement if isinstance(statement, tuple) else (statement,)))

@@ -11,9 +11,10 @@
 #include "base/own.h"
 #include "package/said.h"
 #include "package/touched.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/session.h"
 #include "tests/unit/tap.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,32 +25,6 @@
 #define RUNS 64
 
 static char folder[] = "/tmp/wary-unit-XXXXXX";
-
-static struct audit *open_session(const char *db)
-{
-	static const char *const argv[] = {"npm", NULL};
-	static const struct audit_source sources[] = {{"default.wary", "/d.wary", "wary 1\n", 7}};
-	const struct audit_session s = {
-		.argv = argv,
-		.argc = 1,
-		.cwd = "/",
-		.user = "ana",
-		.host = "host",
-		.kernel = "6.18",
-		.version = "0.1",
-		.uid = 1000,
-		.sources = sources,
-		.sources_n = 1,
-	};
-	struct audit *a = NULL;
-	const char *why = NULL;
-	int err = audit_open_begin(db, &a);
-
-	if (!err)
-		err = audit_open_finish(a, &s, &why);
-	tap_is_int(err, 0, "a session opens");
-	return err ? NULL : a;
-}
 
 static void write_in(const char *path, const char *name, const char *text)
 {
@@ -233,14 +208,6 @@ static void check(const char *db)
 	           "each is there, and none said to be removed");
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
 int main(void)
 {
 	struct arrivals *arrivals = NULL;
@@ -252,7 +219,7 @@ int main(void)
 		return tap_done();
 	}
 	snprintf(db, sizeof db, "%s/wary/wary.db", folder);
-	a = open_session(db);
+	a = session_open(db);
 	tap_is_int(a ? arrivals_new(a, &arrivals) : -1, 0, "arrivals are made");
 	if (arrivals) {
 		tap_is_int(arrivals_start(arrivals), 0, "their thread starts");
@@ -265,6 +232,6 @@ int main(void)
 		arrivals_free(arrivals);
 		check(db);
 	}
-	tap_is_int(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0, "nothing is left");
+	tap_is_int(scratch_remove(folder), 0, "nothing is left");
 	return tap_done();
 }

@@ -3,6 +3,7 @@
 #include "audit/columns.h"
 #include "audit/store.h"
 #include "base/buf.h"
+#include "tests/unit/session.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>
@@ -11,35 +12,6 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/wary-unit-XXXXXX";
-
-static struct audit *open_session(const char *db)
-{
-	static const char *const argv[] = {"npm", "install", "a b", NULL};
-	static const struct audit_source sources[] = {
-		{"default.wary", "/etc/default.wary", "wary 1\n", 7}};
-	const struct audit_session s = {
-		.argv = argv,
-		.argc = 3,
-		.cwd = "/home/ana",
-		.user = "ana",
-		.host = "host",
-		.kernel = "6.18",
-		.version = "0.1",
-		.uid = 1000,
-		.sources = sources,
-		.sources_n = 1,
-	};
-	struct audit *a = NULL;
-	const char *why = NULL;
-	int err = audit_open_begin(db, &a);
-
-	if (!err)
-		err = audit_open_finish(a, &s, &why);
-	tap_is_int(err, 0, "a session opens");
-	if (err)
-		tap_note("%s", why ? why : "");
-	return err ? NULL : a;
-}
 
 static struct audit_event event_of(const char *object)
 {
@@ -94,7 +66,7 @@ static void check(const char *db, const char *sql, const char *want, const char 
 static void check_ordinary(const char *db)
 {
 	static const char *const argv[] = {"sh", "-c", "echo 'x'", "", NULL};
-	struct audit *a = open_session(db);
+	struct audit *a = session_open(db);
 	struct audit_event e = event_of("/usr/lib/node_modules/npm/lib/cli.js");
 	struct audit_event deny = event_of("/home/ana/.ssh/id_ed25519");
 	struct audit_event exec = event_of("/bin/sh");
@@ -137,7 +109,7 @@ static void check_ordinary(const char *db)
 
 static void check_many(const char *db)
 {
-	struct audit *a = open_session(db);
+	struct audit *a = session_open(db);
 	char object[64];
 	bool all = true;
 

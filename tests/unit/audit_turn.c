@@ -2,10 +2,10 @@
 #include "audit/store_sql.h"
 #include "audit/turn.h"
 #include "base/own.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,14 +109,6 @@ static void test_batch(const char *db)
 	free(why);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
 int main(void)
 {
 	char folder[] = "/tmp/wary-turn-XXXXXX";
@@ -131,5 +123,5 @@ int main(void)
 	snprintf(path, sizeof path, "%s/b.db", folder);
 	test_batch(path);
 	status = tap_done();
-	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? status : 1;
+	return scratch_remove(folder) == 0 ? status : 1;
 }

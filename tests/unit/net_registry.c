@@ -1,10 +1,10 @@
 /* net/registry: what the user's own files and variables name, read from a home
  * of the test's own. */
 #include "net/registry.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,14 +133,6 @@ static void environment(const char *home, const char *path)
 	registry_free(r);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
 int main(void)
 {
 	char home[] = "net_registry.XXXXXX";
@@ -167,6 +159,6 @@ int main(void)
 	defaults(full, path);
 	files(full, path);
 	environment(full, path);
-	nftw(full, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(full);
 	return tap_done();
 }
