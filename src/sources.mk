@@ -167,6 +167,7 @@ libwary_a_SOURCES = \
 	src/audit/verify_side.c \
 	src/audit/verify_tomb.c \
 	src/audit/writer.c \
+	src/base/file.c \
 	src/base/log.c \
 	src/cmd/approve.c \
 	src/cmd/attend.c \
@@ -376,6 +377,7 @@ wary_headers = \
 	src/base/clock.h \
 	src/base/err.def \
 	src/base/err.h \
+	src/base/file.h \
 	src/base/log.h \
 	src/base/own.h \
 	src/base/text.h \

@@ -13,6 +13,7 @@ unit_programs = \
 	tests/unit/audit_turn \
 	tests/unit/base_buf \
 	tests/unit/base_err \
+	tests/unit/base_file \
 	tests/unit/base_own \
 	tests/unit/base_text \
 	tests/unit/call_table \
@@ -44,6 +45,7 @@ unit_programs = \
 	tests/unit/tracee_mem \
 	tests/unit/tracee_parcel \
 	tests/unit/tracee_place \
+	tests/unit/tracee_procfs \
 	tests/unit/tracee_startup \
 	tests/unit/trap_confine \
 	tests/unit/trap_filter \
@@ -101,6 +103,10 @@ tests_unit_base_err_SOURCES = tests/unit/base_err.c
 tests_unit_base_err_LDADD = $(unit_libs)
 tests_unit_base_err_CFLAGS = $(unit_cflags)
 tests_unit_base_err_LDFLAGS = $(unit_ldflags)
+tests_unit_base_file_SOURCES = tests/unit/base_file.c
+tests_unit_base_file_LDADD = $(unit_libs)
+tests_unit_base_file_CFLAGS = $(unit_cflags)
+tests_unit_base_file_LDFLAGS = $(unit_ldflags)
 tests_unit_base_own_SOURCES = tests/unit/base_own.c
 tests_unit_base_own_LDADD = $(unit_libs)
 tests_unit_base_own_CFLAGS = $(unit_cflags)
@@ -225,6 +231,10 @@ tests_unit_tracee_place_SOURCES = tests/unit/tracee_place.c
 tests_unit_tracee_place_LDADD = $(unit_libs)
 tests_unit_tracee_place_CFLAGS = $(unit_cflags)
 tests_unit_tracee_place_LDFLAGS = $(unit_ldflags)
+tests_unit_tracee_procfs_SOURCES = tests/unit/tracee_procfs.c
+tests_unit_tracee_procfs_LDADD = $(unit_libs)
+tests_unit_tracee_procfs_CFLAGS = $(unit_cflags)
+tests_unit_tracee_procfs_LDFLAGS = $(unit_ldflags)
 tests_unit_tracee_startup_SOURCES = tests/unit/tracee_startup.c
 tests_unit_tracee_startup_LDADD = $(unit_libs)
 tests_unit_tracee_startup_CFLAGS = $(unit_cflags)

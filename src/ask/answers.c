@@ -1,6 +1,7 @@
 #include "ask/answers.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/own.h"
 
 #include <errno.h>
@@ -37,21 +38,6 @@ static void date(struct buf *out)
 		buf_str(out, text);
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -ERR_SYS;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* One write of whole lines under a lock: another session may add as well. A
  * write that fails half way is taken back. */
 static int append(int fd, const char *text, size_t len)
@@ -64,7 +50,7 @@ static int append(int fd, const char *text, size_t len)
 	end = lseek(fd, 0, SEEK_END);
 	if (end < 0)
 		return -ERR_SYS;
-	err = write_all(fd, text, len);
+	err = file_write_whole(fd, text, len) ? 0 : -ERR_SYS;
 	if (err == 0 && fsync(fd) != 0)
 		err = -ERR_SYS;
 	if (err != 0 && ftruncate(fd, end) != 0)

@@ -3,6 +3,7 @@
 #include "audit/folder.h"
 #include "audit/keys_inside.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -135,38 +136,6 @@ int keys_refuse_public(char **why, const char *file)
 	                   "it must be a file of yours that nobody else can read (chmod 600)");
 }
 
-bool keys_read_whole(int fd, void *out, size_t len_bytes)
-{
-	size_t done = 0;
-
-	while (done < len_bytes) {
-		ssize_t n = read(fd, (char *)out + done, len_bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
-bool keys_write_whole(int fd, const void *bytes, size_t len_bytes)
-{
-	size_t done = 0;
-
-	while (done < len_bytes) {
-		ssize_t n = write(fd, (const char *)bytes + done, len_bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 static bool key_file_right(const struct key_file *f)
 {
 	uint8_t seed[crypto_sign_SEEDBYTES];
@@ -200,7 +169,7 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 		err = keys_refuse_errno(why, path);
 	else if (!keys_is_private(&st))
 		err = keys_refuse_public(why, path);
-	else if (st.st_size != (off_t)sizeof *f || !keys_read_whole(fd, f, sizeof *f) ||
+	else if (st.st_size != (off_t)sizeof *f || !file_read_whole(fd, f, sizeof *f) ||
 	         !key_file_right(f))
 		err = keys_refuse(
 			why, -ERR_DAMAGED, path,
@@ -235,7 +204,7 @@ bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYT
 	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
-	if (keys_write_whole(fd, text.data, text.len_bytes) &&
+	if (file_write_whole(fd, text.data, text.len_bytes) &&
 	    rename(temporary.data, path.data) == 0)
 		return true;
 	unlink(temporary.data);
@@ -257,7 +226,7 @@ int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t le
 {
 	auto_fd fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	return fd >= 0 && keys_write_whole(fd, bytes, len_bytes) && fsync(fd) == 0 ? 0 : -ERR_SYS;
+	return fd >= 0 && file_write_whole(fd, bytes, len_bytes) && fsync(fd) == 0 ? 0 : -ERR_SYS;
 }
 
 int keys_write_secret(int folder_fd, const char *name, const struct keys *k)
@@ -416,7 +385,7 @@ int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
 	fd = open(file_or_hex, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -ERR_NOTFOUND;
-	if (!keys_read_whole(fd, text, sizeof text) ||
+	if (!file_read_whole(fd, text, sizeof text) ||
 	    memcmp(text, PUBLIC_HEAD, sizeof PUBLIC_HEAD - 1) != 0)
 		return -ERR_FORMAT;
 	return text_unhex(text + sizeof PUBLIC_HEAD - 1, 2 * ROWS_KEY_BYTES, out, ROWS_KEY_BYTES);

@@ -2,6 +2,7 @@
 
 #include "audit/chain.h"
 #include "audit/keys_inside.h"
+#include "base/file.h"
 #include "base/own.h"
 
 #include <fcntl.h>
@@ -83,7 +84,7 @@ static int read_file(struct former_file *f, size_t *n, char **why)
 		return keys_refuse_errno(why, path.data);
 	if (!keys_is_private(&st))
 		return keys_refuse_public(why, path.data);
-	if (st.st_size <= (off_t)sizeof *f && keys_read_whole(fd, f, (size_t)st.st_size))
+	if (st.st_size <= (off_t)sizeof *f && file_read_whole(fd, f, (size_t)st.st_size))
 		*n = links_in(f, (size_t)st.st_size);
 	return *n ? 0
 	          : keys_refuse(why, -ERR_DAMAGED, path.data,

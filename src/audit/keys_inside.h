@@ -27,9 +27,6 @@ bool keys_is_private(const struct stat *st);
 /** keys_refuse_public: sets *@why where it is not. Returns -ERR_PERM. */
 int keys_refuse_public(char **why, const char *file);
 
-must_check bool keys_read_whole(int fd, void *out, size_t len_bytes);
-must_check bool keys_write_whole(int fd, const void *bytes, size_t len_bytes);
-
 /** keys_write_new: a private file, synced, under a name that must be free.
  * Returns 0 or -ERR_SYS (errno says more; the file may be there). */
 must_check int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t len_bytes);

@@ -12,6 +12,7 @@
 #include "audit/keys_rotate.h"
 
 #include "audit/keys_inside.h"
+#include "base/file.h"
 #include "base/own.h"
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static int wipe(int folder_fd, const char *name)
 	if (fstat(fd, &st) != 0)
 		return -ERR_SYS;
 	for (off_t left = st.st_size; left > 0; left -= (off_t)sizeof zeros)
-		if (!keys_write_whole(fd, zeros,
+		if (!file_write_whole(fd, zeros,
 		                      left < (off_t)sizeof zeros ? (size_t)left : sizeof zeros))
 			return -ERR_SYS;
 	if (fsync(fd) != 0 || unlinkat(folder_fd, name, 0) != 0)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "supervise.h"
+#include "tracee/procfs.h"
 #include "trap/launch.h"
 #include "trap/tree.h"
 
@@ -25,14 +26,14 @@ static bool command_is_stopped(const struct attend *a)
 {
 	auto_buf text = BUF_INIT;
 	char path[64];
-	const char *end;
+	const char *state;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", a->sup->command_pid);
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
 		return false;
-	end = strrchr(text.data, ')');
-	return end && end[1] == ' ' && end[2] == 'T';
+	state = procfs_field(text.data, PROCFS_STATE);
+	return state && *state == 'T';
 }
 
 /* Stops as COMMAND stopped, so that the shell sees its job stop in the same

@@ -2,6 +2,7 @@
 
 #include "audit/folder.h"
 #include "audit/keys.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -172,19 +173,10 @@ int follow_state_check(const struct follow_state *st, struct store *s)
 static int write_whole(struct follow_state *st, const char *path, const struct buf *text)
 {
 	auto_fd fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	size_t done = 0;
 
-	if (fd < 0)
+	if (fd < 0 || !file_write_whole(fd, text->data, text->len_bytes) || fsync(fd) != 0)
 		return failed(st);
-	/* What a full disk took in part fails when the rest is written. */
-	while (done < text->len_bytes) {
-		ssize_t n = write(fd, text->data + done, text->len_bytes - done);
-
-		if (n < 0 && errno != EINTR)
-			return failed(st);
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return fsync(fd) != 0 ? failed(st) : 0;
+	return 0;
 }
 
 int follow_state_write(struct follow_state *st, uint64_t id, const char *uuid)

@@ -1,5 +1,6 @@
 #include "cmd/paths.h"
 
+#include "base/file.h"
 #include "base/own.h"
 
 #include <errno.h>
@@ -264,21 +265,6 @@ static int make_folders(const char *file)
 	return 0;
 }
 
-static int write_all(int fd, const char *bytes, size_t len_bytes)
-{
-	while (len_bytes > 0) {
-		ssize_t n = write(fd, bytes, len_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_of(errno);
-		bytes += n;
-		len_bytes -= (size_t)n;
-	}
-	return fsync(fd) ? error_of(errno) : 0;
-}
-
 int paths_write(const char *file, const void *bytes, size_t len_bytes, mode_t mode)
 {
 	auto_free char *beside = NULL;
@@ -295,7 +281,8 @@ int paths_write(const char *file, const void *bytes, size_t len_bytes, mode_t mo
 	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return error_of(errno);
-	err = fchmod(fd, mode) ? error_of(errno) : write_all(fd, bytes, len_bytes);
+	if (fchmod(fd, mode) || !file_write_whole(fd, bytes, len_bytes) || fsync(fd))
+		err = error_of(errno);
 	if (!err && rename(beside, file))
 		err = error_of(errno);
 	if (err)

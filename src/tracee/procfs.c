@@ -87,23 +87,30 @@ int procfs_ids_of(int pidfd, pid_t tgid, struct procfs_ids *out)
 	return 0;
 }
 
+const char *procfs_field(const char *stat, enum procfs_field n)
+{
+	const char *at = strrchr(stat, ')'); /* the name may hold blanks and brackets */
+
+	for (unsigned field = PROCFS_STATE - 1; at && field < n; field++)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
 int procfs_start(pid_t tgid, uint64_t *ticks)
 {
 	char path[64];
 	char text[1024];
-	char *at;
+	const char *at;
 	ssize_t n;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", tgid);
 	n = procfs_read(path, text, sizeof text);
 	if (n < 0)
 		return (int)n;
-	at = strrchr(text, ')'); /* the name may hold blanks and brackets */
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
+	at = procfs_field(text, PROCFS_START);
 	if (!at)
 		return -ERR_FORMAT;
-	*ticks = strtoull(at + 1, NULL, 10);
+	*ticks = strtoull(at, NULL, 10);
 	return 0;
 }
 

@@ -26,6 +26,18 @@ must_check int procfs_ids(pid_t tid, struct procfs_ids *out);
  * kernel can (6.13). */
 must_check int procfs_ids_of(int pidfd, pid_t tgid, struct procfs_ids *out);
 
+/* Fields of /proc/PID/stat, as proc_pid_stat(5) counts them. */
+enum procfs_field {
+	PROCFS_STATE = 3,
+	PROCFS_USER = 14,
+	PROCFS_SYSTEM = 15,
+	PROCFS_START = 22,
+};
+
+/** procfs_field: where a field begins; NULL: there is none.
+ * @stat: the file's text; the process chose the name in it. */
+const char *procfs_field(const char *stat, enum procfs_field n);
+
 /** procfs_start: when a process started, in clock ticks since boot.
  * Returns 0, -ERR_GONE or -ERR_FORMAT. */
 must_check int procfs_start(pid_t tgid, uint64_t *ticks);

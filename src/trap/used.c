@@ -9,10 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Fields of /proc/PID/stat, as proc_pid_stat(5) counts them. */
-#define FIELD_USER 14
-#define FIELD_SYSTEM 15
-
 static uint64_t ms_of_ticks(uint64_t ticks)
 {
 	long per_second = sysconf(_SC_CLK_TCK);
@@ -25,21 +21,21 @@ static bool read_times(pid_t pid, struct used *out)
 {
 	char path[64];
 	char text[1024];
-	char *at;
+	const char *state;
+	const char *in_user;
+	const char *in_kernel;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
 	if (procfs_read(path, text, sizeof text) <= 0)
 		return false;
-	at = strrchr(text, ')'); /* the name may hold blanks and brackets */
-	if (!at || strlen(at) < 4)
+	state = procfs_field(text, PROCFS_STATE);
+	in_user = procfs_field(text, PROCFS_USER);
+	in_kernel = procfs_field(text, PROCFS_SYSTEM);
+	if (!state || !in_user || !in_kernel)
 		return false;
-	out->is_final = at[2] == 'Z' || at[2] == 'X';
-	for (int field = 2; at && field < FIELD_USER; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	out->user_ms = ms_of_ticks(strtoull(at + 1, &at, 10));
-	out->system_ms = ms_of_ticks(strtoull(at, NULL, 10));
+	out->is_final = *state == 'Z' || *state == 'X';
+	out->user_ms = ms_of_ticks(strtoull(in_user, NULL, 10));
+	out->system_ms = ms_of_ticks(strtoull(in_kernel, NULL, 10));
 	out->timed = true;
 	return true;
 }
