@@ -43,7 +43,7 @@ struct rows_signer keys_chain_row(const struct keys_chain *c, size_t i, bool bac
 must_check int keys_chain_extend(struct keys_chain *c, const struct keys *machine,
                                  const struct keys *fresh);
 
-/** keys_chain_write: the file, synced, under @name in the folder; over what is there.
+/** keys_chain_write: the file, synced, under a name in the folder that must be free.
  * Returns 0, -ERR_NOMEM or -ERR_SYS (errno says more). */
 must_check int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name);
 

@@ -98,6 +98,7 @@ static void find_kernel(struct doctor *d, struct finding *f)
 
 static void find_boundary(struct finding *f)
 {
+	auto_buf binds = BUF_INIT;
 	auto_buf unbound = BUF_INIT;
 	int abi = boundary_abi();
 
@@ -108,8 +109,8 @@ static void find_boundary(struct finding *f)
 		buf_str(&f->advice, "to get it: a kernel with Landlock, named in its lsm= list");
 		return;
 	}
-	buf_fmt(&f->text, "Landlock ABI %d: files%s%s%s", abi, abi >= 4 ? ", TCP" : "",
-	        abi >= 5 ? ", ioctl" : "", abi >= 6 ? ", scopes" : "");
+	kernel_binds(&binds);
+	buf_fmt(&f->text, "Landlock ABI %d: %s", abi, buf_text(&binds));
 	kernel_leaves_unbound(&unbound);
 	if (unbound.len_bytes > 0) {
 		f->state = STATE_DEGRADED;

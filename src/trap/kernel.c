@@ -83,18 +83,29 @@ void kernel_lacks(struct buf *out)
 		name(out, "PIDFD_THREAD");
 }
 
+static const struct {
+	int abi; /* of Landlock, from which on it is bound */
+	const char *what;
+	const char *brief; /* or NULL: what has it is said by the others */
+} bound[] = {
+	{1, "files", "files"},
+	{3, "truncation", NULL},
+	{4, "TCP", "TCP"},
+	{5, "ioctl on devices", "ioctl"},
+	{6, "signals and abstract sockets", "scopes"},
+};
+
+void kernel_binds(struct buf *out)
+{
+	int abi = boundary_abi();
+
+	for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
+		if (abi >= bound[i].abi && bound[i].brief)
+			name(out, bound[i].brief);
+}
+
 void kernel_leaves_unbound(struct buf *out)
 {
-	static const struct {
-		int abi; /* of Landlock, from which on it is bound */
-		const char *what;
-	} bound[] = {
-		{1, "files"},
-		{3, "truncation"},
-		{4, "TCP"},
-		{5, "ioctl on devices"},
-		{6, "signals and abstract sockets"},
-	};
 	int abi = boundary_abi();
 
 	for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)

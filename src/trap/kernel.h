@@ -13,8 +13,12 @@
  * @out: empty; trusted text. Where memory lacks it has failed (buf_text). */
 void kernel_lacks(struct buf *out);
 
-/** kernel_leaves_unbound: likewise, what the second boundary (Landlock) does not
- * bind here, so that wary alone refuses it. */
+/** kernel_binds: likewise, in a word each, what the second boundary (Landlock) binds
+ * here besides wary. */
+void kernel_binds(struct buf *out);
+
+/** kernel_leaves_unbound: likewise, what it does not bind here, so that wary alone
+ * refuses it. */
 void kernel_leaves_unbound(struct buf *out);
 
 /** kernel_pidfd_of_thread: whether a pidfd can stand for one thread

@@ -27,8 +27,8 @@
 /* Of a chain of processes that only forked so many are placed. */
 #define FORKS_MAX 64
 #define EVENTS_AT_ONCE 64
-/* A process is looked at for what it uses when it is so old, then at twice that age and
- * so on, in steps of no more than the longest; so many at once under the lock. */
+/* A process is looked at for what it uses when it is so old, then after twice that time and
+ * so on, after no more than the longest; so many at once under the lock. */
 #define LOOK_FIRST_MS 100
 #define LOOK_LONGEST_MS 10000
 #define LOOKS_AT_ONCE 64
@@ -382,6 +382,11 @@ static void on_end(struct processes *p, pid_t pid)
 	forget(p, at);
 }
 
+static unsigned longer(unsigned gap_ms)
+{
+	return gap_ms * 2 < LOOK_LONGEST_MS ? gap_ms * 2 : LOOK_LONGEST_MS;
+}
+
 /* Looks at those whose time it is. */
 static void look_around(struct processes *p)
 {
@@ -395,8 +400,7 @@ static void look_around(struct processes *p)
 		for (struct process *one = p->buckets[i]; one; one = one->next) {
 			if (one->look_ms <= now && looks++ < LOOKS_AT_ONCE) {
 				used_look(&one->used, one->pid, one->pidfd);
-				if (one->gap_ms < LOOK_LONGEST_MS)
-					one->gap_ms *= 2;
+				one->gap_ms = longer(one->gap_ms);
 				one->look_ms = now + one->gap_ms;
 			}
 			if (!due || one->look_ms < due)

@@ -110,6 +110,23 @@ static void test_rows(void)
 	       "fchmodat2 is emulated");
 }
 
+/* What is bound, and what is not, leaves nothing out and says nothing twice. */
+static void test_bound(void)
+{
+	static const char *const said[][2] = {{"files", "files"},
+	                                      {"TCP", "TCP"},
+	                                      {"ioctl", "ioctl on devices"},
+	                                      {"scopes", "signals and abstract sockets"}};
+	auto_buf binds = BUF_INIT;
+	auto_buf unbound = BUF_INIT;
+
+	kernel_binds(&binds);
+	kernel_leaves_unbound(&unbound);
+	for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+		tap_ok(names(buf_text(&binds), said[i][0]) != names(buf_text(&unbound), said[i][1]),
+		       "%s is bound or not", said[i][0]);
+}
+
 int main(void)
 {
 	struct seen *s =
@@ -118,6 +135,7 @@ int main(void)
 	pid_t pid;
 
 	test_rows();
+	test_bound();
 	pid = fork();
 	if (pid == 0) {
 		alarm(TIMEOUT_S);
