@@ -499,11 +499,26 @@ static int ask_file(struct request *r, const struct program_file *f,
 	return 0;
 }
 
+_Static_assert(PROGRAM_FILES_MAX + 1 <= REQUEST_FACTS_MAX, "state() never fails");
+
+/* Also what lies between: that its end was reached tells that it is there. At most
+ * PROGRAM_FILES_MAX + 1, for which there is always room. */
+static void ask_looks(struct request *r, const struct program *p, const struct program_file *first,
+                      const struct program_file *last)
+{
+	(void)state(r, CLASS_STAT, &first->place);
+	if (last != first)
+		(void)state(r, CLASS_STAT, &last->place);
+	for (unsigned i = 1; i < p->files_n; i++)
+		if (p->files[i] != last)
+			(void)state(r, CLASS_STAT, &p->files[i]->place);
+}
+
 int program_failed(struct request *r, struct program *p, int err)
 {
 	const struct program_file *last = p->failed;
 	const struct program_file *first = p->files_n ? p->files[0] : last;
-	int over;
+	int over = 0;
 
 	if (!last)
 		last = p->files_n ? program_image(p) : NULL;
@@ -514,11 +529,10 @@ int program_failed(struct request *r, struct program *p, int err)
 		return err;
 	}
 	p->error = err;
-	(void)state(r, CLASS_STAT, &first->place);
-	if (last != first)
-		(void)state(r, CLASS_STAT, &last->place);
-	over = state_links(r, CLASS_STAT, &first->place);
-	return over || last == first ? over : state_links(r, CLASS_STAT, &last->place);
+	ask_looks(r, p, first, last);
+	for (unsigned i = 0; !over && i < p->files_n; i++)
+		over = state_links(r, CLASS_STAT, &p->files[i]->place);
+	return over || !p->failed ? over : state_links(r, CLASS_STAT, &last->place);
 }
 
 int program_facts(struct request *r, const struct program *p)
