@@ -74,9 +74,7 @@ void program_free(void *p)
 
 static int access_errno(int fd, int mode)
 {
-	if (syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
-		return 0;
-	return -errno;
+	return syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0 ? 0 : -errno;
 }
 
 static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
@@ -98,11 +96,8 @@ static int may_execute(const struct program_file *f)
 /* Whether it was executed before: its loader is then known as well. */
 static bool know(const struct search *s, struct program_file *f)
 {
-	struct program_file *loader;
+	struct program_file *loader = s->r->sup->images ? file_new() : NULL;
 
-	if (!s->r->sup->images)
-		return false;
-	loader = file_new();
 	if (!loader)
 		return false;
 	f->kept = images_find(s->r->sup->images, &f->place, &f->image, &loader->place,
@@ -499,29 +494,13 @@ static int ask_file(struct request *r, const struct program_file *f,
 	return 0;
 }
 
-_Static_assert(PROGRAM_FILES_MAX + 1 <= REQUEST_FACTS_MAX, "state() never fails");
-
-/* Also what lies between: that its end was reached tells that it is there. At most
- * PROGRAM_FILES_MAX + 1, for which there is always room. */
-static void ask_looks(struct request *r, const struct program *p, const struct program_file *first,
-                      const struct program_file *last)
-{
-	(void)state(r, CLASS_STAT, &first->place);
-	if (last != first)
-		(void)state(r, CLASS_STAT, &last->place);
-	for (unsigned i = 1; i < p->files_n; i++)
-		if (p->files[i] != last)
-			(void)state(r, CLASS_STAT, &p->files[i]->place);
-}
-
 int program_failed(struct request *r, struct program *p, int err)
 {
-	const struct program_file *last = p->failed;
+	const struct program_file *image = p->files_n ? program_image(p) : NULL;
+	const struct program_file *last = p->failed ? p->failed : image;
 	const struct program_file *first = p->files_n ? p->files[0] : last;
-	int over = 0;
+	int over;
 
-	if (!last)
-		last = p->files_n ? program_image(p) : NULL;
 	if (!last || err == -ERR_GONE || !last->place.canon[0])
 		return err;
 	if (err <= -ERR_BASE) {
@@ -529,10 +508,18 @@ int program_failed(struct request *r, struct program *p, int err)
 		return err;
 	}
 	p->error = err;
-	ask_looks(r, p, first, last);
+	(void)state(r, CLASS_STAT, &first->place);
+	if (last != first)
+		(void)state(r, CLASS_STAT, &last->place);
+	/* What lies between as well: that it led further tells that it is there. */
+	for (unsigned i = 1; i < p->files_n; i++)
+		if (p->files[i] != last)
+			(void)state(r, CLASS_STAT, &p->files[i]->place);
+	over = state_links(r, CLASS_STAT, &last->place);
 	for (unsigned i = 0; !over && i < p->files_n; i++)
-		over = state_links(r, CLASS_STAT, &p->files[i]->place);
-	return over || !p->failed ? over : state_links(r, CLASS_STAT, &last->place);
+		if (p->files[i] != last)
+			over = state_links(r, CLASS_STAT, &p->files[i]->place);
+	return over;
 }
 
 int program_facts(struct request *r, const struct program *p)
