@@ -2,6 +2,7 @@
 unit_programs = \
 	tests/unit/answer_arrivals \
 	tests/unit/answer_open_flags \
+	tests/unit/ask_control \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
@@ -59,6 +60,10 @@ tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
 tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
 tests_unit_answer_open_flags_LDFLAGS = $(unit_ldflags)
+tests_unit_ask_control_SOURCES = tests/unit/ask_control.c
+tests_unit_ask_control_LDADD = $(unit_libs)
+tests_unit_ask_control_CFLAGS = $(unit_cflags)
+tests_unit_ask_control_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)

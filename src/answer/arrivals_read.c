@@ -277,6 +277,8 @@ static int add_inner(struct reader *r, const char *place)
 	if (!buf_text(&inner))
 		return -ERR_NOMEM;
 	fd = parcel_open(buf_text(&inner));
+	if (fd < 0 && !is_gone(errno) && errno != ELOOP)
+		r->set->more = true;
 	err = fd < 0 ? 0 : touched_add(r->set, buf_text(&inner));
 	return err == -ERR_BOUND ? 0 : err; /* is said in the set */
 }

@@ -207,7 +207,8 @@ int attribute_prepare(struct request *r)
 static long set(struct request *r, struct attribute *a, struct rlimit64 *old)
 {
 	const uint64_t *args = r->call->args;
-	pid_t pid = (pid_t)(uint32_t)fetch_arg(r, ROLE_PID);
+	/* Group 0 is the caller's; to the kernel it would be wary's own here. */
+	pid_t pid = a->group > 0 ? a->group : (pid_t)(uint32_t)fetch_arg(r, ROLE_PID);
 	void *given = a->given ? a->bytes : NULL;
 	int which = (int)(uint32_t)fetch_arg(r, ROLE_CMD);
 

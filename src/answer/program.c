@@ -74,9 +74,7 @@ void program_free(void *p)
 
 static int access_errno(int fd, int mode)
 {
-	if (syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
-		return 0;
-	return -errno;
+	return syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0 ? 0 : -errno;
 }
 
 static ssize_t read_fd(void *ctx, void *out, size_t len_bytes, uint64_t at)
@@ -98,11 +96,8 @@ static int may_execute(const struct program_file *f)
 /* Whether it was executed before: its loader is then known as well. */
 static bool know(const struct search *s, struct program_file *f)
 {
-	struct program_file *loader;
+	struct program_file *loader = s->r->sup->images ? file_new() : NULL;
 
-	if (!s->r->sup->images)
-		return false;
-	loader = file_new();
 	if (!loader)
 		return false;
 	f->kept = images_find(s->r->sup->images, &f->place, &f->image, &loader->place,
@@ -501,12 +496,11 @@ static int ask_file(struct request *r, const struct program_file *f,
 
 int program_failed(struct request *r, struct program *p, int err)
 {
-	const struct program_file *last = p->failed;
+	const struct program_file *image = p->files_n ? program_image(p) : NULL;
+	const struct program_file *last = p->failed ? p->failed : image;
 	const struct program_file *first = p->files_n ? p->files[0] : last;
 	int over;
 
-	if (!last)
-		last = p->files_n ? program_image(p) : NULL;
 	if (!last || err == -ERR_GONE || !last->place.canon[0])
 		return err;
 	if (err <= -ERR_BASE) {
@@ -517,8 +511,15 @@ int program_failed(struct request *r, struct program *p, int err)
 	(void)state(r, CLASS_STAT, &first->place);
 	if (last != first)
 		(void)state(r, CLASS_STAT, &last->place);
-	over = state_links(r, CLASS_STAT, &first->place);
-	return over || last == first ? over : state_links(r, CLASS_STAT, &last->place);
+	/* What lies between as well: that it led further tells that it is there. */
+	for (unsigned i = 1; i < p->files_n; i++)
+		if (p->files[i] != last)
+			(void)state(r, CLASS_STAT, &p->files[i]->place);
+	over = state_links(r, CLASS_STAT, &last->place);
+	for (unsigned i = 0; !over && i < p->files_n; i++)
+		if (p->files[i] != last)
+			over = state_links(r, CLASS_STAT, &p->files[i]->place);
+	return over;
 }
 
 int program_facts(struct request *r, const struct program *p)

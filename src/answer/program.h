@@ -17,6 +17,8 @@
 
 /* The kernel follows #! at most five times. */
 #define PROGRAM_FILES_MAX 6
+/* program_failed asks of each and of the last: state() has room without memory. */
+_Static_assert(PROGRAM_FILES_MAX + 1 <= REQUEST_FACTS_MAX, "room for each question");
 
 struct program_file {
 	struct place place;

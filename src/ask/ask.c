@@ -229,6 +229,12 @@ static bool can_ask(const struct ask *a, const struct pending *p)
 	       (p->on_socket && a->control && control_clients(a->control) > 0);
 }
 
+/* Somebody stands at the socket: the thread, which is woken, looks who. */
+static bool may_come(const struct ask *a, const struct pending *p)
+{
+	return p->on_socket && a->control && control_waits(a->control);
+}
+
 static void finish_unaskable(struct ask *a)
 {
 	for (struct pending *p = a->first; p; p = p->next)
@@ -452,7 +458,7 @@ static struct pending *pending_new(struct ask *a, const struct ask_question *q, 
 	p->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->reply.channel = "nobody";
 	question_channels(q, &p->on_terminal, &p->on_socket, &p->foldable);
-	if (!can_ask(a, p))
+	if (!can_ask(a, p) && !may_come(a, p))
 		*why = ASK_NOBODY;
 	if (*why == ASK_NOBODY || p->done_fd < 0 || make_card(a, q, &p->card) != 0) {
 		pending_free(a, p);

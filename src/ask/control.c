@@ -13,6 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* More than can stand in line for the socket. */
+#define ACCEPTED_AT_ONCE (2 * CONTROL_CLIENTS_MAX)
+
 struct client {
 	int fd; /* -1: free */
 	size_t len_bytes;
@@ -296,20 +299,31 @@ static bool is_welcome(const struct control *c, int fd)
 	       !freeze_tree_has(c->guardian_pid, peer.pid);
 }
 
-static void accept_client(struct control *c)
+/* Never waits: the listening socket is non-blocking. Returns false: none is there. */
+static bool accept_client(struct control *c)
 {
 	auto_fd fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0 || !is_welcome(c, fd))
-		return;
+	if (fd < 0)
+		return errno == EINTR || errno == ECONNABORTED;
+	if (!is_welcome(c, fd))
+		return true;
 	for (int i = 0; i < CONTROL_CLIENTS_MAX; i++) {
 		if (c->clients[i].fd >= 0)
 			continue;
 		c->clients[i].fd = fd_take(&fd);
 		c->clients[i].len_bytes = 0;
 		c->ops.came(c->ops.ctx, c, i);
-		return;
+		break;
 	}
+	return true;
+}
+
+bool control_waits(const struct control *c)
+{
+	struct pollfd p = {.fd = c->listen_fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
 }
 
 void control_serve(struct control *c, const struct pollfd *p)
@@ -317,6 +331,7 @@ void control_serve(struct control *c, const struct pollfd *p)
 	for (int i = 0; i < CONTROL_CLIENTS_MAX; i++)
 		if (p[i + 1].revents && c->clients[i].fd == p[i + 1].fd && c->clients[i].fd >= 0)
 			read_client(c, i);
-	if (p[0].revents & POLLIN)
-		accept_client(c);
+	/* What poll(2) saw may be older than who has come. */
+	for (int i = 0; i < ACCEPTED_AT_ONCE && accept_client(c); i++)
+		continue;
 }

@@ -21,6 +21,7 @@
 #include "base/err.h"
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CONTROL_CLIENTS_MAX 8
@@ -49,8 +50,13 @@ must_check int control_open(const char *path, const char *session, pid_t guardia
 /** control_clients: how many could answer now. */
 size_t control_clients(const struct control *c);
 
+/** control_waits: whether somebody has connected that control_serve has not looked at
+ * yet, and who may turn out to be welcome or not. Never blocks. */
+bool control_waits(const struct control *c);
+
 /** control_poll: fills @p (CONTROL_CLIENTS_MAX + 1 entries); returns how many.
- * control_serve: after poll(2) on these. Never blocks. */
+ * control_serve: after poll(2) on these; also takes in who has come since. Never
+ * blocks. */
 size_t control_poll(struct control *c, struct pollfd *p);
 void control_serve(struct control *c, const struct pollfd *p);
 

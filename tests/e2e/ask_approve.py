@@ -55,13 +55,19 @@ def answered(scope, answer="yes", name="secret1"):
 
 
 def wait_for_client(client):
-    """Until the client is connected: it has a second socket open then."""
+    """Until the client has connected; it counts from then on, also where wary has not
+    looked at it yet."""
     end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        links = os.listdir(f"/proc/{client.pid}/fd")
-        if any(link(client.pid, fd).startswith("socket:") for fd in links):
-            return
+    while time.monotonic() < end and not is_connected(client.pid):
         time.sleep(0.05)
+
+
+def is_connected(pid):
+    """Whether it has a unix socket that is: unix(7)'s table has state and inode."""
+    table = (line.split() for line in pathlib.Path("/proc/net/unix").read_text().splitlines())
+    connected = {f"socket:[{row[6]}]" for row in table if row[5] == "03"}
+    own = (fd for fd in os.listdir(f"/proc/{pid}/fd") if int(fd) > 2)
+    return any(link(pid, fd) in connected for fd in own)
 
 
 def link(pid, fd):

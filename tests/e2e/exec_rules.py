@@ -207,8 +207,11 @@ def test_hidden():
         (folder / "empty").write_text("")
         (folder / "script").write_text(f"#!{folder}/interpreter\n")
         shutil.copy(GOOD, folder / "good")
-        for name in ("empty", "script"):
+        (folder / "middle").write_text(f"#!{WORK}/nowhere\n")
+        for name in ("empty", "script", "middle"):
             (folder / name).chmod(0o755)
+        (WORK / f"outer-{folder.name}").write_text(f"#!{folder}/middle\n")
+        (WORK / f"outer-{folder.name}").chmod(0o755)
     os.symlink(seen, WORK / "to-seen")
     os.symlink(hidden, WORK / "to-hidden")
     names = ("absent", "text", "empty", "script", "text/below", "+good", "+absent")
@@ -226,6 +229,10 @@ def test_hidden():
     for place in (hidden, WORK / "to-hidden"):
         got = tried(place, rules)
         ok(got == ["EACCES"] * len(names), f"{place.name}: nothing is told ({got})")
+    for folder, what in ((seen, "ENOENT"), (hidden, "EACCES")):
+        got = run(sys.executable, "-c", TRY, str(WORK / f"outer-{folder.name}"), rules=rules)
+        ok(got.stdout.split() == [what],
+           f"{folder.name}: nor by what its own interpreter lacks ({got.stdout})")
     got = tried(WORK, f"default allow\ndeny stat {seen}/**\n")
     rows = audit("sql", f"SELECT DISTINCT object FROM decisions WHERE syscall = 'execve' AND "
                         f"class = 'stat' AND result = -2 AND object = '{WORK}/absent'").stdout

@@ -237,6 +237,26 @@ static void attributes(void)
 	ended("child", pid);
 }
 
+/* Group 0 is the caller's, whoever makes the call for it. */
+static void own_group(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		say("setpriority of the own group", setpriority(PRIO_PGRP, 0, 7));
+		say("  is", getpriority(PRIO_PROCESS, 0));
+		say("ioprio_set of the own group", syscall(SYS_ioprio_set, IOPRIO_WHO_PGRP, 0,
+		                                           IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 5)));
+		say("  is", syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0));
+		fflush(stdout);
+		_exit(0);
+	}
+	ended("child", pid);
+}
+
 /* ---- owners ----------------------------------------------------------- */
 
 static void owners(void)
@@ -284,6 +304,7 @@ int main(void)
 	to_child();
 	to_thread();
 	attributes();
+	own_group();
 	owners();
 	everyone();
 	return 0;

@@ -15,10 +15,12 @@
 #include "tests/unit/session.h"
 #include "tests/unit/tap.h"
 
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* As many as have a place of their own (arrivals.c). */
@@ -164,6 +166,42 @@ static void greedy(struct audit *a)
 	touched_free(&set);
 }
 
+/* What lets root read all that it owns, for the calling thread. */
+static void set_reads_all(bool on)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2];
+	const uint32_t mask = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+
+	invariant(syscall(SYS_capget, &head, sets) == 0);
+	sets[0].effective =
+		on ? sets[0].effective | (mask & sets[0].permitted) : sets[0].effective & ~mask;
+	invariant(syscall(SYS_capset, &head, sets) == 0);
+}
+
+/* A package brings others, in a folder that nobody may look into. */
+static void closed(struct audit *a)
+{
+	const struct arrivals_from from = {.audit = a, .pid = getpid(), .manager = "npm"};
+	char inner[300];
+
+	snprintf(inner, sizeof inner, "%s/node_modules", package("closed", "outer"));
+	tap_is_int(mkdir(inner, 0755), 0, "a package with an empty node_modules");
+	for (unsigned i = 0; i < 2; i++) {
+		struct touched set = {0};
+		int err = chmod(inner, i == 0 ? 0755 : 0);
+
+		err = err ? err : touched_add(&set, package("closed", "outer"));
+		set_reads_all(false);
+		err = err ? err : arrivals_read(&from, &set);
+		set_reads_all(true);
+		tap_is_int(err, 0, "it is read");
+		tap_is_int(set.more, i == 1, "what cannot be looked into is said to be left out");
+		touched_free(&set);
+	}
+	(void)chmod(inner, 0755);
+}
+
 /* How many packages of a name there are, and how many of them with a hash. */
 static void count(struct store *s, const char *like, const char *expected)
 {
@@ -190,11 +228,11 @@ static void check(const char *db)
 	auto_buf out = BUF_INIT;
 
 	tap_is_int(store_open(db, STORE_READ, &s, &why), 0, "the record is read");
-	if (sqlite3_prepare_v2(
-		    store_db(s),
-		    "SELECT object || ' ' || reason FROM packages"
-		    " WHERE object <> 'pip:d' AND cwd NOT LIKE '%/greedy/%' ORDER BY object",
-		    -1, &stmt, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(store_db(s),
+	                       "SELECT object || ' ' || reason FROM packages"
+	                       " WHERE object <> 'pip:d' AND cwd NOT LIKE '%/greedy/%' AND cwd NOT "
+	                       "LIKE '%/closed/%' ORDER BY object",
+	                       -1, &stmt, NULL) != SQLITE_OK)
 		buf_str(&out, store_why(s));
 	while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
 		buf_fmt(&out, "%s;", (const char *)sqlite3_column_text(stmt, 0));
@@ -227,6 +265,7 @@ int main(void)
 		claim(arrivals);
 		fill(arrivals);
 		greedy(a);
+		closed(a);
 		arrivals_finish(arrivals);
 		tap_is_int(audit_close(a, 0, "exited"), 0, "the session ends");
 		arrivals_free(arrivals);
