@@ -186,6 +186,7 @@ class Verifier:
                   f"signer {ident} has a false certificate")
             if role == "machine" and by and above[by] and self.signers[above[by]][0] == public:
                 back.add(ident)
+                after[ident] = by  # it is the former key still, which certifies nothing any more
             else:
                 check(by not in after, f"signer {ident} is certified by a key that was replaced before")
             if role == "machine" and by and ident not in back:

@@ -298,7 +298,7 @@ static int load(const char *path, struct keys **out, char **why)
 
 	/* As often as rotations could come between, and then some. */
 	for (unsigned i = 0; i < 100; i++) {
-		auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 		if (fd < 0 && errno == ENOENT)
 			return -ERR_NOTFOUND;
@@ -366,7 +366,7 @@ bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
 	buf_str(&path, "/" KEYS_MACHINE);
 	if (!buf_text(&path))
 		return false;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	/* The second half of a secret key is its public key. */
 	return fd >= 0 &&
 	       pread(fd, now, sizeof now,

@@ -77,7 +77,7 @@ static int read_file(struct former_file *f, size_t *n, char **why)
 	buf_str(&path, "/" KEYS_FORMER);
 	if (!buf_text(&path))
 		return -ERR_NOMEM;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) != 0)

@@ -33,8 +33,12 @@ static int put_link(struct store *s, const struct keys_chain *c, size_t i, uint6
 
 	if (err || *id)
 		return err;
+	/* The one before it may have been replaced by another here, which a backup of keys/
+	 * that was put back does not know. */
+	err = before ? check_in_force(s, before) : 0;
 	row.certified_by = before;
-	err = store_put_signer(s, &row);
+	if (!err)
+		err = store_put_signer(s, &row);
 	*id = row.id;
 	if (!err && i) {
 		row = keys_chain_row(c, i - 1, true);

@@ -16,7 +16,7 @@ struct verify_signer {
 	                 certificate was seen to fit their session */
 	uint64_t session; /* which that was */
 	uint64_t next;    /* a machine's key: the first that it certified to come after it */
-	bool back;        /* a row of a former key, by the one after it */
+	bool back;        /* a row of a former key, by the one after it, which next is */
 	bool twice;       /* comes after a key that another comes after already */
 	bool late;        /* certified by a key that had been replaced */
 };

@@ -104,6 +104,10 @@ static void place_machine(struct verify *v, struct verify_signer *s)
 	}
 	s->back = before && before < by &&
 	          memcmp(before->row.public_key, s->row.public_key, ROWS_KEY_BYTES) == 0;
+	/* It is the former key still: what names this row as its certifier comes after the
+	 * key that replaced it. */
+	if (s->back)
+		s->next = by->row.id;
 	if (!by || s->back)
 		return;
 	s->twice = by->next != 0;
@@ -123,7 +127,8 @@ static void trust_downward(struct verify *v)
 		const struct verify_signer *by = verify_signer_of(v, s->row.certified_by);
 
 		if (is_machine(s))
-			s->trusted |= is_root(v, s) || (by && is_machine(by) && by->trusted);
+			s->trusted |=
+				is_root(v, s) || (by && is_machine(by) && by->trusted && !s->twice);
 	}
 }
 

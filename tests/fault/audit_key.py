@@ -205,6 +205,7 @@ def test_stolen(keys):
     status, text = session(5, env=thief)
     same(status, 1, "the old key opens no session in a store that has the new one")
     has(text, "was replaced", "and it is said why")
+    back = rows("SELECT id FROM signer WHERE role = 'machine' ORDER BY id LIMIT 3")[2][0]
     # A second rotation, as the thief makes it, in a store from before the first one.
     mine = rows("SELECT role, public, certified_by, certificate, at_us FROM signer WHERE role = 'machine'"
                 " ORDER BY id LIMIT 3")[1:]
@@ -216,6 +217,9 @@ def test_stolen(keys):
     last = rows("SELECT max(id) FROM signer")[0][0]
     found("a key replaced twice", "was replaced by key .* but by another one",
           ("INSERT INTO signer VALUES (?, ?, ?, ?, ?, ?)", (last + 1, *next_key[0])))
+    role, key, _, certificate, at = next_key[0]
+    found("also by the row that vouches for the former key", "was replaced by key .* but by another one",
+          ("INSERT INTO signer VALUES (?, ?, ?, ?, ?, ?)", (last + 1, role, key, back, certificate, at)))
     # A session of the old key put after the new one: room for the new one's rows is left before it.
     shutil.copyfile(TMP / "before/machine", TMP / "stolen/wary/keys/machine")
     for name in ("former", "machine.pub"):
@@ -234,6 +238,50 @@ def test_stolen(keys):
     found("a session of a key that was replaced before",
           "signer 5 was certified by key .* after that had been replaced",
           *statements, store=path, key=keys[1])
+    found("also where it names the row that vouches for the former key",
+          "signer 5 was certified by key .* after that had been replaced",
+          ("UPDATE signer SET certified_by = 4 WHERE id = 5", ()), store=path, key=keys[1])
+    # One session alone is looked at: its key leads to one that replaced the old one a second time.
+    other = TMP / "stolen/wary/other.db"
+    same(session(5, db=other, env=thief)[0], 0, "another store of the old key")
+    change(other, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
+                     " WHERE id = 2", (ident,)) for ident in (3, 4)])
+    same(audit("key", "rotate", "--db", TMP / "stolen/wary/elsewhere.db", env=thief)[0], 0, "which is replaced")
+    status, name = session(5, db=other, env=thief)
+    same(status, 0, "and a session of the key after it")
+    path = copy("other", other)
+    change(path, *statements)
+    status, text = audit("show", name.strip(), "--db", path)
+    ok("NOT INTACT" in text, "is not shown as intact")
+    found("a second key after the old one, with all it signed", "but by another one", store=path, key=keys[1])
+
+
+def test_backup(keys):
+    """An old copy of keys/ is put back and replaced once more: it has no place in a record
+    that knows the first replacement, and that stays as it is."""
+    machine = dict(ENV, XDG_STATE_HOME=str(TMP / "backup"))
+    shutil.copytree(TMP / "before", TMP / "backup/wary/keys")
+    (TMP / "backup/wary/keys/machine").chmod(0o600)
+    same(audit("key", "rotate", "--db", TMP / "backup/wary/elsewhere.db", env=machine)[0], 0,
+         "a copy of the first key is replaced elsewhere")
+    for _ in range(2):
+        status, text = session(5, env=machine)
+        same(status, 1, "the key after it opens no session in the store that knows another")
+        has(text, "was replaced", "and it is said why")
+    both(STORE, keys[-1], "and the store stays intact")
+
+
+def test_odd_files():
+    """What is no file is refused, and nothing waits for it."""
+    for name in ("former", "machine"):
+        (KEYS / name).rename(KEYS / "kept")
+        os.mkfifo(KEYS / name, 0o600)
+        status, text = session(5)
+        same(status, 1, f"a FIFO as keys/{name}: no session")
+        has(text, "it must be a file of yours", "and it is said why")
+        (KEYS / name).unlink()
+        (KEYS / "kept").rename(KEYS / name)
+    same(session(5)[0], 0, "with the files there is one")
 
 
 def main():
@@ -251,6 +299,8 @@ def main():
     test_prune(keys)
     test_forged()
     test_stolen(keys)
+    test_backup(keys)
+    test_odd_files()
     finish()
 
 
