@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,12 +322,15 @@ int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
 	return err;
 }
 
-/* A session holds the lock of its journal while it runs. */
+/* A session holds the lock of its journal while it runs. What cannot be asked counts
+ * as running. */
 static bool is_locked(int folder_fd, const char *name)
 {
 	auto_fd fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+	if (fd < 0)
+		return errno != ENOENT;
+	return flock(fd, LOCK_SH | LOCK_NB) != 0;
 }
 
 bool prune_any_runs(const char *db)

@@ -19,6 +19,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+/* What becomes of a journal; not an error. */
+enum fate {
+	FATE_DONE,  /* it is of no more use */
+	FATE_ASIDE, /* it cannot be recovered, and is kept */
+	FATE_LEAVE, /* it is the next start's */
+};
+
 /* One dead session. */
 struct recovery {
 	struct store *store;
@@ -304,7 +311,7 @@ static int recover_lost(struct recovery *r, const uint8_t *uuid, const char **wh
 		return err; /* nothing was decided: it was not on record for that */
 	if (!r->opening) {
 		*why = "its session is not in the record";
-		return 1;
+		return FATE_ASIDE;
 	}
 	err = make_signer(r, uuid);
 	if (!err)
@@ -328,7 +335,7 @@ static int unseal(struct recovery *r, int fd)
 	return err;
 }
 
-/* Returns 0 where the journal is of no more use, 1 where it must be kept. */
+/* Returns an enum fate, or an error. */
 static int recover_journal(struct store *s, const struct keys *machine, int fd, const char **why)
 {
 	struct recovery r = {.store = s, .machine = machine};
@@ -343,10 +350,13 @@ static int recover_journal(struct store *s, const struct keys *machine, int fd, 
 	if (err)
 		keys_chain_free(r.chain);
 	if (err == -ERR_NOTFOUND)
-		return 0;
+		return FATE_DONE;
+	/* It may be of a session that began with the key that has replaced this one. */
+	if (err == -ERR_CRYPTO && !keys_is_current(machine->public_key))
+		return FATE_LEAVE;
 	if (err == -ERR_CRYPTO) {
 		*why = "it was made with another machine's key";
-		return 1;
+		return FATE_ASIDE;
 	}
 	if (err)
 		return err;
@@ -392,10 +402,10 @@ static int recover_file(struct store *s, const struct keys *machine, int folder_
 	if (!S_ISREG(st.st_mode) || !st.st_nlink)
 		return 0;
 	err = recover_journal(s, machine, fd, &why);
-	if (err == 1) {
+	if (err == FATE_ASIDE)
 		set_aside(folder_fd, name, why);
+	if (err > FATE_DONE)
 		return 0;
-	}
 	if (!err && unlinkat(folder_fd, name, 0) != 0 && errno != ENOENT)
 		return -ERR_PERM;
 	return err;

@@ -377,15 +377,15 @@ static void show_record(struct show *w, const struct read_session *s)
 	struct verify_result r;
 	auto_free char *why = NULL;
 	auto_buf line = BUF_INIT;
+	int err = keys_trusted(&keys, &o.public_keys_n);
 
-	if (keys_trusted(&keys, &o.public_keys_n) == 0)
-		o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
+	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
 	if (!s->closed)
 		buf_str(&line, "still open");
 	else
 		buf_fmt(&line, "%s (%llu dropped)", s->dropped ? "NOT complete" : "complete",
 		        (unsigned long long)s->dropped);
-	if (verify_store(&o, &r, &why) != 0)
+	if (err || verify_store(&o, &r, &why) != 0)
 		buf_fmt(&line, ", cannot be verified");
 	else if (r.wrong)
 		buf_str(&line, ", NOT INTACT: see wary audit verify");

@@ -7,7 +7,9 @@
  *
  * The calls are this program's own functions of the same names. */
 #include "audit/audit.h"
+#include "audit/folder.h"
 #include "audit/keys_rotate.h"
+#include "audit/recover.h"
 #include "audit/verify.h"
 #include "base/own.h"
 #include "tests/unit/tap.h"
@@ -91,7 +93,7 @@ int openat(int fd, const char *path, int flags, ...)
 	return fails() ? -1 : (int)syscall(SYS_openat, fd, path, flags, mode);
 }
 
-static bool session(const char *db)
+static struct audit *session_begin(const char *db)
 {
 	static const char *const argv[] = {"test", NULL};
 	static const struct audit_source source = {"t.wary", "t.wary", "wary 1\n", 7};
@@ -101,13 +103,20 @@ static bool session(const char *db)
 	struct audit *a = NULL;
 
 	if (audit_open_begin(db, &a) != 0)
-		return false;
+		return NULL;
 	if (audit_open_finish(a, &s, &why) != 0) {
 		tap_note("%s", why);
 		audit_abandon(a);
-		return false;
+		return NULL;
 	}
-	return audit_close(a, 0, "exited") == 0;
+	return a;
+}
+
+static bool session(const char *db)
+{
+	struct audit *a = session_begin(db);
+
+	return a && audit_close(a, 0, "exited") == 0;
 }
 
 static void show(void *ctx, const char *sentence)
@@ -231,6 +240,65 @@ static bool aftermath(const struct place *p, const struct keys *old, int status)
 	return !any_has(p->folder, old->secret, crypto_sign_ed25519_SEEDBYTES);
 }
 
+/* How many journals lie beside the record under their own names. */
+static int journals(const struct place *p)
+{
+	char path[PATH_MAX];
+	const struct dirent *d;
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof path, "%s/wary/.wary.db.live", p->state);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		n += folder_is_journal(d->d_name);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int recover(const struct place *p, const struct keys *key)
+{
+	struct store *s = NULL;
+	char *why = NULL;
+	int err = store_open(p->db, STORE_WRITE, &s, &why);
+
+	if (!err)
+		err = recover_all(s, key, &why);
+	if (why)
+		tap_note("%s", why);
+	free(why);
+	store_close(s);
+	return err;
+}
+
+/* Who has loaded the key just before it was replaced cannot open the journal of a
+ * session that began after that, and must not take it for a stranger's. */
+static void test_late(void)
+{
+	struct place p;
+	struct keys *old = NULL;
+	struct keys *now = NULL;
+	char *why = NULL;
+	int status = 0;
+	pid_t pid;
+
+	tap_ok(begin(&p, MODES, 0, &old) && rotate() == 0, "the key is replaced");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		(void)!(session_begin(p.db) && raise(SIGKILL) == 0);
+	tap_ok(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && journals(&p) == 1,
+	       "a session has died");
+	tap_is_int(recover(&p, old), 0, "who has the old key goes on");
+	tap_is_int(journals(&p), 1, "and leaves the journal");
+	tap_ok(keys_machine(false, &now, &why) == 0 && recover(&p, now) == 0 && journals(&p) == 0,
+	       "who has the new one recovers it");
+	tap_ok(intact(p.db, now->public_key), "the record verifies");
+	keys_free(old);
+	keys_free(now);
+}
+
 int main(void)
 {
 	static const char *const names[MODES] = {"killed before", "failing at"};
@@ -255,5 +323,6 @@ int main(void)
 		} while (world->fired && step < STEPS_MAX);
 		tap_ok(step > 12 && step < STEPS_MAX, "all calls of a rotation");
 	}
+	test_late();
 	return tap_done();
 }
