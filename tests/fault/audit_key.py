@@ -244,13 +244,13 @@ def test_stolen(keys):
     # One session alone is looked at: its key leads to one that replaced the old one a second time.
     other = TMP / "stolen/wary/other.db"
     same(session(5, db=other, env=thief)[0], 0, "another store of the old key")
-    change(other, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
-                     " WHERE id = 2", (ident,)) for ident in (3, 4)])
+    change_store(other, *[("INSERT INTO signer SELECT ?, role, public, certified_by, certificate, at_us FROM signer"
+                          " WHERE id = 2", (ident,)) for ident in (3, 4)])
     same(audit("key", "rotate", "--db", TMP / "stolen/wary/elsewhere.db", env=thief)[0], 0, "which is replaced")
     status, name = session(5, db=other, env=thief)
     same(status, 0, "and a session of the key after it")
     path = copy("other", other)
-    change(path, *statements)
+    change_store(path, *statements)
     status, text = audit("show", name.strip(), "--db", path)
     ok("NOT INTACT" in text, "is not shown as intact")
     found("a second key after the old one, with all it signed", "but by another one", store=path, key=keys[1])
