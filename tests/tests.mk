@@ -554,6 +554,7 @@ dist_extra = \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
+	tests/e2e/audit_schemas.py \
 	tests/e2e/audit_tree.py \
 	tests/e2e/boundary.py \
 	tests/e2e/cases.sh \
@@ -690,6 +691,7 @@ dist_extra = \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/chromium.py \
+	tests/lib/export_stores.py \
 	tests/lib/flip.py \
 	tests/lib/initramfs.py \
 	tests/lib/installed_rows.py \
@@ -698,8 +700,10 @@ dist_extra = \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \
 	tests/lib/say.h \
+	tests/lib/schemas.py \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
+	tests/lib/validate.js \
 	tests/lib/wary_test.py \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \
