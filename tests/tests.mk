@@ -8,6 +8,7 @@ unit_programs = \
 	tests/unit/audit_chain \
 	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
+	tests/unit/audit_folder \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
@@ -84,6 +85,10 @@ tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
 tests_unit_audit_expr_LDADD = $(unit_libs)
 tests_unit_audit_expr_CFLAGS = $(unit_cflags)
 tests_unit_audit_expr_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_folder_SOURCES = tests/unit/audit_folder.c
+tests_unit_audit_folder_LDADD = $(unit_libs)
+tests_unit_audit_folder_CFLAGS = $(unit_cflags)
+tests_unit_audit_folder_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
