@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import DB, HOME, SRC, TMP, WARY, audit, changed_copy, finish, has, has_not, note, ok, same, wary
+from wary_test import DB, HOME, SRC, TMP, WARY, audit, changed_copy, finish, has, has_not, note, ok, same, store_copy, wary
 
 KEY = HOME / ".local/state/wary/keys/machine.pub"
 SECOND = SRC / "examples/verify.py"
@@ -118,11 +118,7 @@ def test_changed_record():
 
 def test_record():
     """The whole record by the second verifier."""
-    whole = TMP / "whole.db"
-    with sqlite3.connect(DB) as a, sqlite3.connect(whole) as b:
-        a.backup(b)
-    a.close()
-    b.close()
+    whole = store_copy(DB, TMP / "whole.db")
     status, text = second(whole, KEY)
     same(status, 0, f"intact to the second verifier {text}")
     with changed_copy(DB, TMP / "wrong2.db") as db:
