@@ -550,6 +550,7 @@ dist_extra = \
 	tests/e2e/audit_export.py \
 	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
+	tests/e2e/audit_keep.py \
 	tests/e2e/audit_more.py \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 struct ask;
+struct audit;
 
 enum ask_answer {
 	ASK_NO = 0, /* refuse: also whatever went wrong with asking */
@@ -73,6 +74,7 @@ struct ask_config {
 	                             cannot be made the session goes on without */
 	const char *answers_path; /* the user's answers, NULL: "always" is not offered */
 	const char *home;         /* shown as ~; NULL: none */
+	struct audit *audit;      /* is told when the tree is paused for a question; NULL: none */
 };
 
 /** ask_start: forks the asker. To be called before any thread, key or

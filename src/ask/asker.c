@@ -1,6 +1,7 @@
 #include "ask/asker.h"
 
 #include "ask/freeze.h"
+#include "audit/life.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "trap/filter.h"
@@ -85,8 +86,22 @@ static int take_terminal(struct self *s)
 	return err;
 }
 
+static bool reply(const struct self *s, uint64_t id, const struct dialog_result *result)
+{
+	const struct asker_reply message = {
+		.id = id,
+		.answer = result->answer,
+		.scope = result->scope,
+		.choice = result->choice,
+	};
+
+	return send(s->socket_fd, &message, sizeof message, MSG_NOSIGNAL) ==
+	       (ssize_t)sizeof message;
+}
+
 static void show(struct self *s, const struct card *c, struct dialog_result *out)
 {
+	static const struct dialog_result frozen = {.answer = DIALOG_FROZEN};
 	struct freeze *freeze = NULL;
 
 	*out = (struct dialog_result){.answer = DIALOG_LOST};
@@ -98,6 +113,8 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 		log_error("no question can be shown: the supervised processes do not stop");
 		out->answer = DIALOG_NO;
 	} else if (take_terminal(s) == 0) {
+		/* Where wary has gone the dialog sees it. */
+		(void)!reply(s, c->id, &frozen);
 		dialog_run(&s->shared->term, c, out);
 		term_give_back(&s->shared->term);
 		atomic_store(&s->shared->taken, false);
@@ -113,19 +130,14 @@ static void handle_card(struct self *s, const unsigned char *bytes, size_t len_b
 {
 	struct card c;
 	struct dialog_result result;
-	struct asker_reply reply;
+	uint64_t id;
 
 	if (card_decode(bytes, len_bytes, &c) != 0)
 		_exit(1); /* wary's own message: it is broken */
 	show(s, &c, &result);
-	reply = (struct asker_reply){
-		.id = c.id,
-		.answer = result.answer,
-		.scope = result.scope,
-		.choice = result.choice,
-	};
+	id = c.id;
 	card_free(&c);
-	if (send(s->socket_fd, &reply, sizeof reply, MSG_NOSIGNAL) != (ssize_t)sizeof reply)
+	if (!reply(s, id, &result))
 		_exit(0);
 }
 
@@ -300,14 +312,30 @@ void asker_withdraw(const struct asker *a, uint64_t id)
 	(void)send(a->socket_fd, message, sizeof message, MSG_NOSIGNAL);
 }
 
-int asker_reply_read(const struct asker *a, struct asker_reply *out)
+static void note_pause(struct asker *a, bool paused)
 {
+	if (!a->audit || a->paused == paused)
+		return;
+	a->paused = paused;
+	if (paused)
+		life_note(a->audit, LIFE_QUESTION, NULL);
+	else
+		life_note_resumed(a->audit, LIFE_QUESTION, NULL);
+}
+
+int asker_reply_read(struct asker *a, struct asker_reply *out)
+{
+	bool frozen;
 	ssize_t n;
 
 	do
 		n = recv(a->socket_fd, out, sizeof *out, 0);
 	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof *out ? 0 : -ERR_GONE;
+	if (n != (ssize_t)sizeof *out)
+		return -ERR_GONE;
+	frozen = out->answer == DIALOG_FROZEN;
+	note_pause(a, frozen);
+	return frozen ? -ERR_BUSY : 0;
 }
 
 void asker_leave(struct asker *a)
@@ -336,8 +364,10 @@ void asker_mend(struct asker *a, pid_t guardian)
 	auto_fd tty_fd = -1;
 
 	wait_for_end(a);
-	if (!atomic_load(&shared->frozen))
+	if (!atomic_load(&shared->frozen)) {
+		note_pause(a, false);
 		return;
+	}
 	tty_fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (tty_fd >= 0 && atomic_load(&shared->taken)) {
 		struct term t = shared->term;
@@ -350,6 +380,7 @@ void asker_mend(struct asker *a, pid_t guardian)
 	freeze_undo(guardian);
 	atomic_store(&shared->taken, false);
 	atomic_store(&shared->frozen, false);
+	note_pause(a, false);
 	log_error("the process that asks was killed: the question counts as a no, and no other "
 	          "can be asked on this terminal");
 }

@@ -1,7 +1,8 @@
 /* The process that owns the terminal during a question.
  *
  * Messages on its socket (SOCK_SEQPACKET): to it, a type byte and then a card
- * (ASKER_CARD) or the id of one (ASKER_WITHDRAW); from it, struct asker_reply.
+ * (ASKER_CARD) or the id of one (ASKER_WITHDRAW); from it, struct asker_reply: perhaps
+ * DIALOG_FROZEN, once the tree stands still, and then the reply, when it runs again.
  * One card at a time: the next is sent when the last has been replied to.  The
  * end of the socket ends the process, with the terminal as it was.
  */
@@ -19,6 +20,8 @@
 #include <termios.h>
 
 enum asker_message { ASKER_CARD = 'c', ASKER_WITHDRAW = 'w' };
+
+struct audit;
 
 struct asker_reply {
 	uint64_t id;
@@ -40,6 +43,8 @@ struct asker {
 	pid_t pid;
 	int socket_fd; /* owned; -1: there is no terminal */
 	struct asker_shared *shared;
+	struct audit *audit; /* pauses of the tree are put on it; NULL: none */
+	bool paused;         /* as was noted last */
 };
 
 /** asker_start: forks it, where there is a terminal (/dev/tty).
@@ -54,8 +59,9 @@ must_check int asker_show(const struct asker *a, const struct card *c);
  * that crossed it) still comes. */
 void asker_withdraw(const struct asker *a, uint64_t id);
 
-/** asker_reply_read: the next reply. Returns 0 or -ERR_GONE. */
-must_check int asker_reply_read(const struct asker *a, struct asker_reply *out);
+/** asker_reply_read: the next reply. Returns 0, -ERR_BUSY (it was DIALOG_FROZEN, which is
+ * on record now) or -ERR_GONE. */
+must_check int asker_reply_read(struct asker *a, struct asker_reply *out);
 
 /** asker_leave: nothing can be asked there any more: it ends by itself. */
 void asker_leave(struct asker *a);

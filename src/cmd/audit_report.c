@@ -25,7 +25,8 @@ static void ignore(void *ctx, const char *sentence)
 /* What verification says of the session, as a sentence. */
 static bool verified(const char *db, uint64_t session, struct buf *out)
 {
-	struct verify_options o = {.db = db, .session = session, .wrong = ignore, .note = ignore};
+	struct verify_options o = {
+		.db = db, .only = &session, .only_n = 1, .wrong = ignore, .note = ignore};
 	struct verify_result r;
 	auto_free char *why = NULL;
 
@@ -39,7 +40,7 @@ static bool verified(const char *db, uint64_t session, struct buf *out)
 	}
 	buf_str(out, "intact: ");
 	text_thousands(out, r.rows);
-	buf_fmt(out, " rows, verified to checkpoint %llu, signed by key ",
+	buf_fmt(out, " rows of this session, and the chain to checkpoint %llu, signed by key ",
 	        (unsigned long long)r.last_checkpoint);
 	text_hex(out, r.signed_by, 4);
 	buf_str(out, "…");

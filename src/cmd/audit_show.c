@@ -373,7 +373,7 @@ static void show_record(struct show *w, const struct read_session *s)
 {
 	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
 	struct verify_options o = {
-		.db = w->db, .session = w->session, .wrong = nothing, .note = nothing};
+		.db = w->db, .only = &w->session, .only_n = 1, .wrong = nothing, .note = nothing};
 	struct verify_result r;
 	auto_free char *why = NULL;
 	auto_buf line = BUF_INIT;
@@ -389,9 +389,13 @@ static void show_record(struct show *w, const struct read_session *s)
 		buf_fmt(&line, ", cannot be verified");
 	else if (r.wrong)
 		buf_str(&line, ", NOT INTACT: see wary audit verify");
-	else
-		buf_fmt(&line, ", verified to checkpoint %llu",
+	else {
+		buf_fmt(&line, ", verified to checkpoint %llu: its ",
 		        (unsigned long long)r.last_checkpoint);
+		text_thousands(&line, r.rows);
+		buf_fmt(&line, " row%s", r.rows == 1 ? "" : "s");
+		buf_str(&line, r.chained ? ", and the chain from there to the last" : "");
+	}
 	print_line("record", &line, "");
 }
 
