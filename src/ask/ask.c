@@ -65,6 +65,7 @@ struct ask {
 	struct memo memo;
 	pid_t guardian_pid;
 	char *session, *answers, *home;
+	_Atomic bool was_stopped; /* an answer has ended the tree */
 };
 
 /* ---- start and end ---------------------------------------------------------- */
@@ -95,6 +96,11 @@ int ask_start(struct ask **out)
 bool ask_frozen(const struct ask *a)
 {
 	return a->asker.shared && atomic_load(&a->asker.shared->frozen);
+}
+
+bool ask_was_stopped(const struct ask *a)
+{
+	return atomic_load(&a->was_stopped);
 }
 
 bool ask_is_terminal(const struct ask *a)
@@ -215,6 +221,7 @@ static void take_answer(struct ask *a, struct pending *p, const struct dialog_re
 	p->reply.scope = scopes[r->scope];
 	p->choice = r->choice;
 	if (r->answer == DIALOG_STOP) {
+		atomic_store(&a->was_stopped, true);
 		finish(a, p, ASK_STOP);
 		return;
 	}

@@ -92,6 +92,9 @@ must_check int ask_begin(struct ask *a, const struct ask_config *config);
  * stop for one that a person wanted. */
 bool ask_frozen(const struct ask *a);
 
+/** ask_was_stopped: whether a person has ended the tree by an answer. */
+bool ask_was_stopped(const struct ask *a);
+
 /** ask_put: puts a question and waits for its answer. Any thread; equal
  * questions of several threads are put once.
  * @reply: always set. */

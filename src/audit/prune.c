@@ -303,8 +303,8 @@ static int remove_now(struct store *s, const struct keys *machine, uint64_t sess
 	return err;
 }
 
-int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
-                 const char *reason, enum prune_keep *keep)
+int prune_remove(struct store *s, const struct keys *machine, uint64_t session, const char *reason,
+                 enum prune_keep *keep)
 {
 	struct rows_checkpoint last;
 	int err = store_begin(s, &last);

@@ -302,8 +302,7 @@ static void check_last(struct verify *v)
 		if (s)
 			check_signature(v, &c, signing_of(v, &c, !columns.wrong, s), s);
 		else
-			verify_wrong(v,
-			             "checkpoint %llu is of a session that is not in the record",
+			verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
 			             (unsigned long long)c.id);
 	}
 	sqlite3_finalize(stmt);

@@ -33,7 +33,7 @@ struct verify_options {
 };
 
 struct verify_result {
-	uint64_t rows; /* events, as people count them */
+	uint64_t rows;        /* events, as people count them */
 	uint64_t checkpoints; /* whose rows were read and whose signature was checked */
 	uint64_t chained;     /* others: only that the chain leads over them */
 	uint64_t sessions;

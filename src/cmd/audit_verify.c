@@ -59,11 +59,13 @@ static int take_anchor(struct options *o, const char *arg)
 
 static int take_options(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {
-		{"db", required_argument, NULL, 'd'},     {"key", required_argument, NULL, 'k'},
-		{"anchor", required_argument, NULL, 'a'}, {"proof", required_argument, NULL, 'p'},
-		{"session", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
+	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
+	                                      {"key", required_argument, NULL, 'k'},
+	                                      {"anchor", required_argument, NULL, 'a'},
+	                                      {"proof", required_argument, NULL, 'p'},
+	                                      {"session", required_argument, NULL, 's'},
+	                                      {"help", no_argument, NULL, 'h'},
+	                                      {NULL, 0, NULL, 0}};
 	int status = 0;
 	int c;
 

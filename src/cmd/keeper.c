@@ -115,7 +115,7 @@ static void say_state(int fd, int status, const struct retain_result *r, const s
 /* Of several sessions that end at once one looks. */
 static void look(const char *db, const struct policy_audit *policy)
 {
-	static char word[] = "prune";
+	char word[] = "prune";
 	char *argv[] = {word, NULL};
 	struct retain_want want;
 	struct retain_result result = {0};
@@ -144,8 +144,8 @@ static _Noreturn void become_keeper(int fd, const char *db, const struct policy_
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)setrlimit(RLIMIT_CORE, &none);
 	ignore_signals();
-	(void)setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
-	if (let_go(fd) != 0 || privilege_drop(privilege_forbidden()) != 0 || filter_confine() != 0)
+	if (let_go(fd) != 0 || setpriority(PRIO_PROCESS, 0, LOW_PRIORITY) != 0 ||
+	    privilege_drop(privilege_forbidden()) != 0 || filter_confine() != 0)
 		_exit(1);
 	if (wait_for_end())
 		look(db, policy);

@@ -81,7 +81,7 @@ struct session {
 	int signal_fd;
 	int keeper_fd; /* or -1 */
 	bool workers;  /* are running */
-	bool opened;  /* the record has this session */
+	bool opened;   /* the record has this session */
 	struct attend attend;
 };
 
@@ -410,27 +410,27 @@ static void note_end(const struct session *s)
 		const char *reason;
 		enum life_reason why;
 	} ends[] = {
-		{"exited", LIFE_EXITED},    {"signalled", LIFE_SIGNALLED},
+		{"exited", LIFE_EXITED},     {"signalled", LIFE_SIGNALLED},
 		{"stopped", LIFE_BY_ANSWER}, {"guardian ended", LIFE_GUARDIAN},
 		{"failed", LIFE_NOT_RUN},
 	};
 	const struct attend *a = &s->attend;
-	char left[64] = "";
+	/* --end is said before it is known whether anything is left. */
+	bool killed = a->ended_by[0] && (a->stayed || strcmp(a->ended_by, "--end") != 0);
+	auto_buf left = BUF_INIT;
 
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		if (strcmp(ends[i].reason, a->reason) == 0)
 			life_note(s->sup.audit, ends[i].why, a->reason);
-	if (a->stayed)
-		snprintf(left, sizeof left, "%zu process%s left%s%s", a->left,
-		         a->left == 1 ? "" : "es", a->ended_by[0] ? ", ended by " : "",
-		         a->ended_by);
-	else if (a->ended_by[0])
-		snprintf(left, sizeof left, "ended by %s", a->ended_by);
+	if (a->left)
+		buf_fmt(&left, "%zu process%s left", a->left, a->left == 1 ? "" : "es");
+	if (killed)
+		buf_fmt(&left, "%sended by %s", a->left ? ", " : "", a->ended_by);
 	life_note(s->sup.audit,
-	          a->ended_by[0] ? LIFE_LEFT_KILLED
-	          : a->stayed    ? LIFE_LEFT_ENDED
-	                         : LIFE_NOTHING_LEFT,
-	          left[0] ? left : NULL);
+	          killed      ? LIFE_LEFT_KILLED
+	          : a->stayed ? LIFE_LEFT_ENDED
+	                      : LIFE_NOTHING_LEFT,
+	          left.len_bytes ? left.data : NULL);
 }
 
 static int close_record(struct session *s)
@@ -446,6 +446,11 @@ static int close_record(struct session *s)
 		return 0;
 	}
 	audit_totals(s->sup.audit, &totals);
+	/* The asker has ended the tree where it stood: its end may have come here first. */
+	if (s->sup.ask && ask_was_stopped(s->sup.ask)) {
+		s->attend.reason = "stopped";
+		snprintf(s->attend.ended_by, sizeof s->attend.ended_by, "an answer");
+	}
 	snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
 	if (!s->attend.reason)
 		s->attend.reason = WIFSIGNALED(s->attend.status) ? "signalled" : "exited";
@@ -522,8 +527,7 @@ static void run(struct session *s)
 
 int session_run(const struct session_options *o)
 {
-	struct session s = {
-		.options = o, .signal_fd = -1, .keeper_fd = -1, .sup.stop_fd = -1};
+	struct session s = {.options = o, .signal_fd = -1, .keeper_fd = -1, .sup.stop_fd = -1};
 	bool ran;
 
 	heap_prepare();

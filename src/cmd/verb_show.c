@@ -261,11 +261,10 @@ static int show_json(const struct tool *t, const struct policy *p)
 		policy_rule_at(p, i, &r);
 		json_array_append_new(rules, rule_json(p, i, &r));
 	}
-	return tool_print_json(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rules", rules,
-	                                 "defaults", defaults_json(p), "variables",
-	                                 variables_json(t), "files", sources_json(p), "secrets",
-	                                 secrets_json(p), "limits", limits_json(p), "audit",
-	                                 audit_json(p)));
+	return tool_print_json(json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rules", rules, "defaults", defaults_json(p),
+		"variables", variables_json(t), "files", sources_json(p), "secrets",
+		secrets_json(p), "limits", limits_json(p), "audit", audit_json(p)));
 }
 
 static void print_rule(const struct tool *t, const struct policy *p, size_t at,

@@ -203,22 +203,22 @@ static bool may_retain(struct compiler *c, const struct stmt *s)
 	return false;
 }
 
+/* @layers: what each states; @out: what of that is in force. */
 static void retain(struct compiler *c, const struct stmt *s, const char *word,
-                   struct policy_retention *r)
+                   struct policy_retention layers[LAYER_COUNT], struct policy_retention *out)
 {
-	struct policy_retention new = {
+	if (!may_retain(c, s))
+		return;
+	layers[c->layer] = (struct policy_retention){
 		.amount = s->amount,
 		.file = c->source->name,
 		.line = s->at.line,
-		.layer = (int)c->layer,
+		.text = arena_fmt(&c->policy->arena, "audit %s %s", word, s->word.text),
 	};
-
-	if (!may_retain(c, s))
-		return;
-	if (r->amount && r->layer != new.layer && r->amount > new.amount)
-		return;
-	new.text = arena_fmt(&c->policy->arena, "audit %s %s", word, s->word.text);
-	*r = new;
+	*out = layers[c->layer];
+	for (int i = 0; i < LAYER_COUNT; i++)
+		if (layers[i].amount > out->amount)
+			*out = layers[i];
 }
 
 void compile_audit(struct compiler *c, const struct stmt *s)
@@ -244,10 +244,10 @@ void compile_audit(struct compiler *c, const struct stmt *s)
 		a->sync = true;
 		break;
 	case AUDIT_KEEP:
-		retain(c, s, "keep", &a->keep);
+		retain(c, s, "keep", c->policy->keeps, &a->keep);
 		break;
 	case AUDIT_MAX_SIZE:
-		retain(c, s, "max-size", &a->max_size);
+		retain(c, s, "max-size", c->policy->max_sizes, &a->max_size);
 		break;
 	}
 }

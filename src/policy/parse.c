@@ -234,8 +234,9 @@ static void audit_amount(struct parser *p, struct stmt *s)
 	if (!err && s->amount >= (keep ? RETENTION_MIN_S : RETENTION_MIN_BYTES))
 		return;
 	p->at--;
-	parse_fail(p, keep ? "a span is 90d or 52w, a day at least" :
-	                     "a size is 500M or 2G, a megabyte at least",
+	parse_fail(p,
+	           keep ? "a span is 90d or 52w, a day at least"
+	                : "a size is 500M or 2G, a megabyte at least",
 	           keep ? "this is no span to keep sessions for" : "this is no size of a record");
 }
 

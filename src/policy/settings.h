@@ -25,7 +25,6 @@ struct policy_retention {
 	const char *file;
 	unsigned line;
 	const char *text; /* as written */
-	int layer;        /* which source set it: for policy/ alone */
 };
 /* The least that may be stated. */
 #define RETENTION_MIN_S ((uint64_t)86400)

@@ -251,10 +251,16 @@ def check_killed():
     one.stdin.write(b"x\n")
     one.stdin.flush()
     one.stdout.readline()
-    waiting = keepers(one.pid)
+    waiting, end = [], time.monotonic() + WAIT_S
+    while not waiting and time.monotonic() < end:
+        waiting = keepers(one.pid)
     same(len(waiting), 1, "one waits beside the session")
     if os.geteuid() == 0:
-        same(sorted(os.listdir(f"/proc/{waiting[0]}/fd")), ["0", "1", "2", "3"], "with nothing but its pipe")
+        held, end = [], time.monotonic() + WAIT_S
+        while held != ["0", "1", "2", "3"] and time.monotonic() < end:
+            held = sorted(os.listdir(f"/proc/{waiting[0]}/fd"))
+            time.sleep(0.02)
+        same(held, ["0", "1", "2", "3"], "with nothing but its pipe")
     one.send_signal(signal.SIGKILL)
     one.wait(WAIT_S)
     one.stdin.close()
