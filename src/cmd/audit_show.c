@@ -377,10 +377,10 @@ static void show_pauses(struct show *w)
 	while (row(w, stmt)) {
 		struct rows_text what = read_text(stmt, 0);
 
-		if (what.bytes && strcmp(what.bytes, "paused") == 0) {
+		if (audit_is_word(&what, "paused")) {
 			since_us = number_at(stmt, 1);
 			n++;
-		} else if (what.bytes && strcmp(what.bytes, "resumed") == 0) {
+		} else if (audit_is_word(&what, "resumed")) {
 			all_us += number_at(stmt, 1) - since_us;
 		}
 	}

@@ -113,7 +113,6 @@ def main():
     name = made(3000, 2, env=env, db=forged)
     same(verify(forged, name)[0], 1, "another machine's is not this one's")
     # What retention removed is bridged.
-    same(audit("prune", "--db", STORE, "--max-size", "1K", "--dry-run")[0], 1, "(all could go but the last)")
     same(audit("hold", "--db", STORE, names[1])[0], 0, "held")
     audit("prune", "--db", STORE, "--keep", "0s")
     same([n for n in names if n in [r[0] for r in rows("SELECT name FROM session")]], [names[1]], "those around it go")
