@@ -65,7 +65,6 @@ struct ask {
 	struct memo memo;
 	pid_t guardian_pid;
 	char *session, *answers, *home;
-	_Atomic bool was_stopped; /* an answer has ended the tree */
 };
 
 /* ---- start and end ---------------------------------------------------------- */
@@ -100,7 +99,8 @@ bool ask_frozen(const struct ask *a)
 
 bool ask_was_stopped(const struct ask *a)
 {
-	return atomic_load(&a->was_stopped);
+	asker_settle(&a->asker);
+	return atomic_load(&a->asker.was_stopped);
 }
 
 bool ask_is_terminal(const struct ask *a)
@@ -221,7 +221,6 @@ static void take_answer(struct ask *a, struct pending *p, const struct dialog_re
 	p->reply.scope = scopes[r->scope];
 	p->choice = r->choice;
 	if (r->answer == DIALOG_STOP) {
-		atomic_store(&a->was_stopped, true);
 		finish(a, p, ASK_STOP);
 		return;
 	}

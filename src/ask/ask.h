@@ -92,7 +92,8 @@ must_check int ask_begin(struct ask *a, const struct ask_config *config);
  * stop for one that a person wanted. */
 bool ask_frozen(const struct ask *a);
 
-/** ask_was_stopped: whether a person has ended the tree by an answer. */
+/** ask_was_stopped: whether a person has ended the tree by an answer at the terminal.
+ * Once the workers have ended; waits a moment for what the asker still has to say. */
 bool ask_was_stopped(const struct ask *a);
 
 /** ask_put: puts a question and waits for its answer. Any thread; equal

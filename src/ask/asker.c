@@ -21,10 +21,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often a job in the background looks whether it has come to the front. */
 #define FOREGROUND_MS 200
+/* How long, and how often, the end of a session waits for what it says last. */
+#define SETTLE_NS 5000000
+#define SETTLE_LOOKS 1000
 
 /* Of the process itself. */
 struct self {
@@ -105,6 +109,7 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 	struct freeze *freeze = NULL;
 
 	*out = (struct dialog_result){.answer = DIALOG_LOST};
+	atomic_fetch_add(&s->shared->due, 1);
 	if (!wait_for_foreground(s, c, &out->answer))
 		return;
 	atomic_store(&s->shared->frozen, true);
@@ -113,6 +118,7 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 		log_error("no question can be shown: the supervised processes do not stop");
 		out->answer = DIALOG_NO;
 	} else if (take_terminal(s) == 0) {
+		atomic_fetch_add(&s->shared->due, 1);
 		/* Where wary has gone the dialog sees it. */
 		(void)!reply(s, c->id, &frozen);
 		dialog_run(&s->shared->term, c, out);
@@ -334,12 +340,33 @@ int asker_reply_read(struct asker *a, struct asker_reply *out)
 	if (n != (ssize_t)sizeof *out)
 		return -ERR_GONE;
 	frozen = out->answer == DIALOG_FROZEN;
+	if (out->answer == DIALOG_STOP)
+		atomic_store(&a->was_stopped, true);
 	note_pause(a, frozen);
+	atomic_fetch_add(&a->read, 1);
 	return frozen ? -ERR_BUSY : 0;
+}
+
+void asker_settle(const struct asker *a)
+{
+	static const struct timespec pause = {.tv_nsec = SETTLE_NS};
+
+	for (int i = 0; i < SETTLE_LOOKS; i++) {
+		if (atomic_load(&a->shared->due) == atomic_load(&a->read))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Nothing more is to be read. */
+static void forget(struct asker *a)
+{
+	atomic_store(&a->read, atomic_load(&a->shared->due));
 }
 
 void asker_leave(struct asker *a)
 {
+	forget(a);
 	/* Processes forked since hold this end as well: closing is not enough. */
 	if (a->socket_fd >= 0)
 		(void)shutdown(a->socket_fd, SHUT_RDWR);
@@ -364,6 +391,7 @@ void asker_mend(struct asker *a, pid_t guardian)
 	auto_fd tty_fd = -1;
 
 	wait_for_end(a);
+	forget(a);
 	if (!atomic_load(&shared->frozen)) {
 		note_pause(a, false);
 		return;

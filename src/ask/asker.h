@@ -32,8 +32,9 @@ struct asker_reply {
 
 /* What asker and wary share: enough to undo what it did, should it be killed. */
 struct asker_shared {
-	_Atomic bool frozen; /* the tree stands still */
-	_Atomic bool taken;  /* the terminal is as a question needs it */
+	_Atomic bool frozen;  /* the tree stands still */
+	_Atomic bool taken;   /* the terminal is as a question needs it */
+	_Atomic uint32_t due; /* messages that it has sent, or must send yet */
 	struct termios saved;
 	pid_t saved_group;
 	struct term term;
@@ -43,8 +44,10 @@ struct asker {
 	pid_t pid;
 	int socket_fd; /* owned; -1: there is no terminal */
 	struct asker_shared *shared;
-	struct audit *audit; /* pauses of the tree are put on it; NULL: none */
-	bool paused;         /* as was noted last */
+	struct audit *audit;      /* pauses of the tree are put on it; NULL: none */
+	bool paused;              /* as was noted last */
+	_Atomic uint32_t read;    /* of its messages: how many were read */
+	_Atomic bool was_stopped; /* one of them: it has ended the tree */
 };
 
 /** asker_start: forks it, where there is a terminal (/dev/tty).
@@ -62,6 +65,10 @@ void asker_withdraw(const struct asker *a, uint64_t id);
 /** asker_reply_read: the next reply. Returns 0, -ERR_BUSY (it was DIALOG_FROZEN, which is
  * on record now) or -ERR_GONE. */
 must_check int asker_reply_read(struct asker *a, struct asker_reply *out);
+
+/** asker_settle: waits, a few seconds at most, until all that it has to say was read, by
+ * another thread: the tree has ended, so that no question can stay. */
+void asker_settle(const struct asker *a);
 
 /** asker_leave: nothing can be asked there any more: it ends by itself. */
 void asker_leave(struct asker *a);
