@@ -1,13 +1,19 @@
 #include "trap/used.h"
 
+#include "base/buf.h"
+#include "base/own.h"
 #include "tracee/procfs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* /proc/PID/status: most of it are the groups, of which a process has up to 65,536. */
+#define STATUS_MAX_BYTES ((size_t)1 << 20)
 
 static uint64_t ms_of_ticks(uint64_t ticks)
 {
@@ -44,13 +50,14 @@ static bool read_times(pid_t pid, struct used *out)
 static uint64_t read_peak_kib(pid_t pid)
 {
 	char path[64];
-	char text[2048];
+	auto_buf text = {.max_bytes = STATUS_MAX_BYTES};
 	const char *at;
 
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if (procfs_read(path, text, sizeof text) <= 0)
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !buf_text(&text))
 		return 0;
-	at = strstr(text, "\nVmHWM:");
+	at = strstr(text.data, "\nVmHWM:");
 	return at ? strtoull(at + strlen("\nVmHWM:"), NULL, 10) : 0;
 }
 
