@@ -4,6 +4,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/own.h"
 #include "supervise.h"
 
 #include <errno.h>
