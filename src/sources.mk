@@ -146,6 +146,7 @@ libwary_a_SOURCES = \
 	src/audit/keys.c \
 	src/audit/keys_chain.c \
 	src/audit/keys_rotate.c \
+	src/audit/life.c \
 	src/audit/lookup.c \
 	src/audit/machine.c \
 	src/audit/places.c \
@@ -163,6 +164,7 @@ libwary_a_SOURCES = \
 	src/audit/turn.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
+	src/audit/verify_rest.c \
 	src/audit/verify_rows.c \
 	src/audit/verify_side.c \
 	src/audit/verify_tomb.c \
@@ -218,12 +220,14 @@ libwary_a_SOURCES = \
 	src/cmd/follow_state.c \
 	src/cmd/heap.c \
 	src/cmd/installed.c \
+	src/cmd/keeper.c \
 	src/cmd/messages.c \
 	src/cmd/opener.c \
 	src/cmd/paths.c \
 	src/cmd/policy.c \
 	src/cmd/project.c \
 	src/cmd/resolvers.c \
+	src/cmd/retain.c \
 	src/cmd/run.c \
 	src/cmd/session.c \
 	src/cmd/sources.c \
@@ -349,6 +353,7 @@ wary_headers = \
 	src/audit/keys_chain.h \
 	src/audit/keys_inside.h \
 	src/audit/keys_rotate.h \
+	src/audit/life.h \
 	src/audit/machine.h \
 	src/audit/merkle.h \
 	src/audit/places.h \
@@ -412,11 +417,13 @@ wary_headers = \
 	src/cmd/follow_state.h \
 	src/cmd/heap.h \
 	src/cmd/installed.h \
+	src/cmd/keeper.h \
 	src/cmd/messages.h \
 	src/cmd/opener.h \
 	src/cmd/paths.h \
 	src/cmd/project.h \
 	src/cmd/resolvers.h \
+	src/cmd/retain.h \
 	src/cmd/session.h \
 	src/cmd/sources.h \
 	src/cmd/table.h \

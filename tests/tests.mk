@@ -555,7 +555,9 @@ dist_extra = \
 	tests/e2e/audit_export.py \
 	tests/e2e/audit_follow.py \
 	tests/e2e/audit_formats.py \
+	tests/e2e/audit_keep.py \
 	tests/e2e/audit_more.py \
+	tests/e2e/audit_one.py \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
@@ -596,6 +598,7 @@ dist_extra = \
 	tests/e2e/same_sockets.py \
 	tests/e2e/same_tar.py \
 	tests/e2e/secrets.py \
+	tests/e2e/session_life.py \
 	tests/e2e/status.py \
 	tests/e2e/stdio.py \
 	tests/fault/audit_key.py \

@@ -97,6 +97,12 @@ bool ask_frozen(const struct ask *a)
 	return a->asker.shared && atomic_load(&a->asker.shared->frozen);
 }
 
+bool ask_was_stopped(const struct ask *a)
+{
+	asker_settle(&a->asker);
+	return atomic_load(&a->asker.was_stopped);
+}
+
 bool ask_is_terminal(const struct ask *a)
 {
 	return a->asker.socket_fd >= 0;
@@ -268,8 +274,11 @@ static void read_asker(struct ask *a)
 {
 	struct asker_reply r;
 	struct pending *p;
+	int err = asker_reply_read(&a->asker, &r);
 
-	if (asker_reply_read(&a->asker, &r) != 0) {
+	if (err == -ERR_BUSY)
+		return;
+	if (err) {
 		asker_leave(&a->asker);
 		asker_mend(&a->asker, a->guardian_pid);
 		return;
@@ -388,6 +397,7 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 	int err;
 
 	a->guardian_pid = config->guardian_pid;
+	a->asker.audit = config->audit;
 	a->session = copy_of(config->session_id, &failed);
 	a->answers = copy_of(config->answers_path, &failed);
 	a->home = copy_of(config->home, &failed);

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 struct ask;
+struct audit;
 
 enum ask_answer {
 	ASK_NO = 0, /* refuse: also whatever went wrong with asking */
@@ -73,6 +74,7 @@ struct ask_config {
 	                             cannot be made the session goes on without */
 	const char *answers_path; /* the user's answers, NULL: "always" is not offered */
 	const char *home;         /* shown as ~; NULL: none */
+	struct audit *audit;      /* is told when the tree is paused for a question; NULL: none */
 };
 
 /** ask_start: forks the asker. To be called before any thread, key or
@@ -89,6 +91,10 @@ must_check int ask_begin(struct ask *a, const struct ask_config *config);
  * true in processes forked after ask_start: the guardian must not take such a
  * stop for one that a person wanted. */
 bool ask_frozen(const struct ask *a);
+
+/** ask_was_stopped: whether a person has ended the tree by an answer at the terminal.
+ * Once the workers have ended; waits a moment for what the asker still has to say. */
+bool ask_was_stopped(const struct ask *a);
 
 /** ask_put: puts a question and waits for its answer. Any thread; equal
  * questions of several threads are put once.

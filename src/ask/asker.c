@@ -1,6 +1,7 @@
 #include "ask/asker.h"
 
 #include "ask/freeze.h"
+#include "audit/life.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "trap/filter.h"
@@ -20,10 +21,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often a job in the background looks whether it has come to the front. */
 #define FOREGROUND_MS 200
+/* How long, and how often, the end of a session waits for what it says last. */
+#define SETTLE_NS 5000000
+#define SETTLE_LOOKS 1000
 
 /* Of the process itself. */
 struct self {
@@ -85,11 +90,26 @@ static int take_terminal(struct self *s)
 	return err;
 }
 
+static bool reply(const struct self *s, uint64_t id, const struct dialog_result *result)
+{
+	const struct asker_reply message = {
+		.id = id,
+		.answer = result->answer,
+		.scope = result->scope,
+		.choice = result->choice,
+	};
+
+	return send(s->socket_fd, &message, sizeof message, MSG_NOSIGNAL) ==
+	       (ssize_t)sizeof message;
+}
+
 static void show(struct self *s, const struct card *c, struct dialog_result *out)
 {
+	static const struct dialog_result frozen = {.answer = DIALOG_FROZEN};
 	struct freeze *freeze = NULL;
 
 	*out = (struct dialog_result){.answer = DIALOG_LOST};
+	atomic_fetch_add(&s->shared->due, 1);
 	if (!wait_for_foreground(s, c, &out->answer))
 		return;
 	atomic_store(&s->shared->frozen, true);
@@ -98,6 +118,9 @@ static void show(struct self *s, const struct card *c, struct dialog_result *out
 		log_error("no question can be shown: the supervised processes do not stop");
 		out->answer = DIALOG_NO;
 	} else if (take_terminal(s) == 0) {
+		atomic_fetch_add(&s->shared->due, 1);
+		/* Where wary has gone the dialog sees it. */
+		(void)!reply(s, c->id, &frozen);
 		dialog_run(&s->shared->term, c, out);
 		term_give_back(&s->shared->term);
 		atomic_store(&s->shared->taken, false);
@@ -113,19 +136,14 @@ static void handle_card(struct self *s, const unsigned char *bytes, size_t len_b
 {
 	struct card c;
 	struct dialog_result result;
-	struct asker_reply reply;
+	uint64_t id;
 
 	if (card_decode(bytes, len_bytes, &c) != 0)
 		_exit(1); /* wary's own message: it is broken */
 	show(s, &c, &result);
-	reply = (struct asker_reply){
-		.id = c.id,
-		.answer = result.answer,
-		.scope = result.scope,
-		.choice = result.choice,
-	};
+	id = c.id;
 	card_free(&c);
-	if (send(s->socket_fd, &reply, sizeof reply, MSG_NOSIGNAL) != (ssize_t)sizeof reply)
+	if (!reply(s, id, &result))
 		_exit(0);
 }
 
@@ -300,18 +318,55 @@ void asker_withdraw(const struct asker *a, uint64_t id)
 	(void)send(a->socket_fd, message, sizeof message, MSG_NOSIGNAL);
 }
 
-int asker_reply_read(const struct asker *a, struct asker_reply *out)
+static void note_pause(struct asker *a, bool paused)
 {
+	if (!a->audit || a->paused == paused)
+		return;
+	a->paused = paused;
+	if (paused)
+		life_note(a->audit, LIFE_QUESTION, NULL);
+	else
+		life_note_resumed(a->audit, LIFE_QUESTION, NULL);
+}
+
+int asker_reply_read(struct asker *a, struct asker_reply *out)
+{
+	bool frozen;
 	ssize_t n;
 
 	do
 		n = recv(a->socket_fd, out, sizeof *out, 0);
 	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof *out ? 0 : -ERR_GONE;
+	if (n != (ssize_t)sizeof *out)
+		return -ERR_GONE;
+	frozen = out->answer == DIALOG_FROZEN;
+	if (out->answer == DIALOG_STOP)
+		atomic_store(&a->was_stopped, true);
+	note_pause(a, frozen);
+	atomic_fetch_add(&a->read, 1);
+	return frozen ? -ERR_BUSY : 0;
+}
+
+void asker_settle(const struct asker *a)
+{
+	static const struct timespec pause = {.tv_nsec = SETTLE_NS};
+
+	for (int i = 0; i < SETTLE_LOOKS; i++) {
+		if (atomic_load(&a->shared->due) == atomic_load(&a->read))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Nothing more is to be read. */
+static void forget(struct asker *a)
+{
+	atomic_store(&a->read, atomic_load(&a->shared->due));
 }
 
 void asker_leave(struct asker *a)
 {
+	forget(a);
 	/* Processes forked since hold this end as well: closing is not enough. */
 	if (a->socket_fd >= 0)
 		(void)shutdown(a->socket_fd, SHUT_RDWR);
@@ -336,8 +391,11 @@ void asker_mend(struct asker *a, pid_t guardian)
 	auto_fd tty_fd = -1;
 
 	wait_for_end(a);
-	if (!atomic_load(&shared->frozen))
+	forget(a);
+	if (!atomic_load(&shared->frozen)) {
+		note_pause(a, false);
 		return;
+	}
 	tty_fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (tty_fd >= 0 && atomic_load(&shared->taken)) {
 		struct term t = shared->term;
@@ -350,6 +408,7 @@ void asker_mend(struct asker *a, pid_t guardian)
 	freeze_undo(guardian);
 	atomic_store(&shared->taken, false);
 	atomic_store(&shared->frozen, false);
+	note_pause(a, false);
 	log_error("the process that asks was killed: the question counts as a no, and no other "
 	          "can be asked on this terminal");
 }

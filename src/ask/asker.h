@@ -1,7 +1,8 @@
 /* The process that owns the terminal during a question.
  *
  * Messages on its socket (SOCK_SEQPACKET): to it, a type byte and then a card
- * (ASKER_CARD) or the id of one (ASKER_WITHDRAW); from it, struct asker_reply.
+ * (ASKER_CARD) or the id of one (ASKER_WITHDRAW); from it, struct asker_reply: perhaps
+ * DIALOG_FROZEN, once the tree stands still, and then the reply, when it runs again.
  * One card at a time: the next is sent when the last has been replied to.  The
  * end of the socket ends the process, with the terminal as it was.
  */
@@ -20,6 +21,8 @@
 
 enum asker_message { ASKER_CARD = 'c', ASKER_WITHDRAW = 'w' };
 
+struct audit;
+
 struct asker_reply {
 	uint64_t id;
 	uint32_t answer; /* enum dialog_answer */
@@ -29,8 +32,9 @@ struct asker_reply {
 
 /* What asker and wary share: enough to undo what it did, should it be killed. */
 struct asker_shared {
-	_Atomic bool frozen; /* the tree stands still */
-	_Atomic bool taken;  /* the terminal is as a question needs it */
+	_Atomic bool frozen;  /* the tree stands still */
+	_Atomic bool taken;   /* the terminal is as a question needs it */
+	_Atomic uint32_t due; /* messages that it has sent, or must send yet */
 	struct termios saved;
 	pid_t saved_group;
 	struct term term;
@@ -40,6 +44,10 @@ struct asker {
 	pid_t pid;
 	int socket_fd; /* owned; -1: there is no terminal */
 	struct asker_shared *shared;
+	struct audit *audit;      /* pauses of the tree are put on it; NULL: none */
+	bool paused;              /* as was noted last */
+	_Atomic uint32_t read;    /* of its messages: how many were read */
+	_Atomic bool was_stopped; /* one of them: it has ended the tree */
 };
 
 /** asker_start: forks it, where there is a terminal (/dev/tty).
@@ -54,8 +62,13 @@ must_check int asker_show(const struct asker *a, const struct card *c);
  * that crossed it) still comes. */
 void asker_withdraw(const struct asker *a, uint64_t id);
 
-/** asker_reply_read: the next reply. Returns 0 or -ERR_GONE. */
-must_check int asker_reply_read(const struct asker *a, struct asker_reply *out);
+/** asker_reply_read: the next reply. Returns 0, -ERR_BUSY (it was DIALOG_FROZEN, which is
+ * on record now) or -ERR_GONE. */
+must_check int asker_reply_read(struct asker *a, struct asker_reply *out);
+
+/** asker_settle: waits, a few seconds at most, until all that it has to say was read, by
+ * another thread: the tree has ended, so that no question can stay. */
+void asker_settle(const struct asker *a);
 
 /** asker_leave: nothing can be asked there any more: it ends by itself. */
 void asker_leave(struct asker *a);

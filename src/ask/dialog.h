@@ -11,6 +11,7 @@ enum dialog_answer {
 	DIALOG_STOP,      /* end the whole tree */
 	DIALOG_WITHDRAWN, /* the other descriptor spoke: see there */
 	DIALOG_LOST,      /* the terminal is gone */
+	DIALOG_FROZEN,    /* no answer: the asker's word that the tree stands still */
 };
 
 enum dialog_scope { DIALOG_ONCE, DIALOG_SESSION, DIALOG_ALWAYS };

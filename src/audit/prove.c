@@ -23,6 +23,9 @@ static void keep_first(void *ctx, const char *sentence)
 		buf_str(why, sentence);
 }
 
+/* Not whether all of it is whole: any session, since the walk is not verify's. */
+static const uint64_t only[] = {1};
+
 static const char *const ranges[] = {
 	[ROWS_STRINGS] = "string", [ROWS_ACTORS] = "actor", [ROWS_ACTS] = "act",
 	[ROWS_DETAILS] = "detail", [ROWS_EVENTS] = "event",
@@ -339,7 +342,8 @@ int prove_row(struct store *s, uint64_t row, struct proof **out, char **why)
 	*why = NULL;
 	p.options = (struct verify_options){
 		.db = store_path(s),
-		.session = 1, /* not whether all of it is whole */
+		.only = only,
+		.only_n = 1,
 		.wrong = keep_first,
 		.ctx = &p.why,
 	};

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define REASON "retention"
-
 /* The tables of enum rows_table. */
 static const char *const tables[] = {"string", "actor", "act", "detail", "event"};
 
@@ -253,12 +251,13 @@ static int next_id(struct store *s, uint64_t *out)
 }
 
 static int put_tombstone(struct store *s, const struct keys *machine,
-                         const struct prune_session *of, const struct buf *bridges)
+                         const struct prune_session *of, const char *reason,
+                         const struct buf *bridges)
 {
 	struct rows_tombstone t = {
 		.session = of->id,
 		.name = {of->name, strlen(of->name)},
-		.reason = {REASON, strlen(REASON)},
+		.reason = {reason, strlen(reason)},
 		.at_us = clock_wall_ns() / 1000,
 		.checkpoints = of->checkpoints,
 		.events = of->events,
@@ -279,7 +278,7 @@ static int put_tombstone(struct store *s, const struct keys *machine,
 }
 
 static int remove_now(struct store *s, const struct keys *machine, uint64_t session,
-                      enum prune_keep *keep)
+                      const char *reason, enum prune_keep *keep)
 {
 	struct prune_session *one = NULL;
 	struct buf bridges = BUF_INIT;
@@ -295,7 +294,7 @@ static int remove_now(struct store *s, const struct keys *machine, uint64_t sess
 	else if (one->keep == PRUNE_FREE) {
 		err = bridge_all(s, session, &bridges);
 		if (!err)
-			err = put_tombstone(s, machine, one, &bridges);
+			err = put_tombstone(s, machine, one, reason, &bridges);
 		if (!err)
 			err = delete_session(s, session, &bridges);
 		buf_free(&bridges);
@@ -304,7 +303,7 @@ static int remove_now(struct store *s, const struct keys *machine, uint64_t sess
 	return err;
 }
 
-int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
+int prune_remove(struct store *s, const struct keys *machine, uint64_t session, const char *reason,
                  enum prune_keep *keep)
 {
 	struct rows_checkpoint last;
@@ -312,7 +311,7 @@ int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
 
 	if (err)
 		return err;
-	err = remove_now(s, machine, session, keep);
+	err = remove_now(s, machine, session, reason, keep);
 	if (!err && *keep == PRUNE_FREE)
 		err = store_commit(s);
 	else

@@ -30,10 +30,12 @@ must_check int prune_list(struct store *s, struct prune_session **out, size_t *n
 /** prune_remove: removes one session and leaves a tombstone, all or nothing, unless
  * something keeps it now.
  * @machine: signs; its public half must be in the store.
+ * @reason: for the tombstone: PRUNE_REASON, and perhaps ": " and whose word it was.
  * @keep: set to what keeps it; PRUNE_FREE: it is gone.
  * Returns 0, -ERR_NOTFOUND (it is gone already) or an error of store_open. */
 must_check int prune_remove(struct store *s, const struct keys *machine, uint64_t session,
-                            enum prune_keep *keep);
+                            const char *reason, enum prune_keep *keep);
+#define PRUNE_REASON "retention"
 
 /** prune_any_runs: whether a session of the store runs now. */
 bool prune_any_runs(const char *db);

@@ -3,6 +3,7 @@
 
 #include "audit/batch.h"
 #include "audit/head.h"
+#include "audit/life.h"
 #include "audit/machine.h"
 #include "audit/record.h"
 #include "audit/replay.h"
@@ -131,8 +132,9 @@ static int put_summary(struct recovery *r, uint64_t lost)
 		.kind = AUDIT_SESSION,
 		.class = CLASS_SYSCALL,
 		.answer = ANSWER_ALLOW,
-		.object = "recovered",
+		.object = life_name(LIFE_RECOVERED),
 		.object2 = text,
+		.reason = LIFE_RECOVERED,
 	};
 	struct record record;
 	int err;

@@ -241,32 +241,71 @@ static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readab
 		v->good_row = v->next_id[ROWS_EVENTS] - 1;
 }
 
+static void check_own(struct verify *v, struct rows_checkpoint *c, bool readable)
+{
+	struct verify_session *s = verify_session_of(v, c->session);
+
+	if (v->options->only_n)
+		verify_rows_seek(v, c);
+	if (s) {
+		check_batch(v, c, readable, s);
+	} else {
+		verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
+		             (unsigned long long)c->id);
+		v->doubt = true;
+	}
+	v->result->checkpoints++;
+	v->result->rows +=
+		c->range[ROWS_EVENTS].count <= RANGE_MAX ? c->range[ROWS_EVENTS].count : 0;
+}
+
+/* One whose rows nobody asked for: its hash is in the next one, and so in the last, whose
+ * signature is checked. */
+static void check_link(struct verify *v, const struct rows_checkpoint *c)
+{
+	pass_over(v, c);
+	v->doubt = false;
+	v->result->chained++;
+}
+
 static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
 {
 	struct columns columns = columns_of(stmt);
 	struct rows_checkpoint c;
-	struct verify_session *s;
 
 	columns_checkpoint(&columns, &c);
-	if (v->options->session)
-		verify_rows_skip(v, &c);
+	check_place(v, &c);
+	if (verify_wants(v, c.session))
+		check_own(v, &c, !columns.wrong);
 	else
-		check_place(v, &c);
-	s = verify_session_of(v, c.session);
-	if (s) {
-		check_batch(v, &c, !columns.wrong, s);
-	} else {
-		verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
-		             (unsigned long long)c.id);
-		v->doubt = true;
-	}
+		check_link(v, &c);
 	v->last_checkpoint = c.id;
-	v->result->checkpoints++;
-	v->result->rows += c.range[ROWS_EVENTS].count <= RANGE_MAX ? c.range[ROWS_EVENTS].count : 0;
 	if (chain_checkpoint_hash(&c, &v->prev) != 0)
 		v->err = -ERR_NOMEM;
 	else
 		verify_anchors_at(v, c.id, &v->prev);
+}
+
+/* The last one vouches for all before it. */
+static void check_last(struct verify *v)
+{
+	sqlite3_stmt *stmt = verify_prepare(v, "SELECT " COLUMNS_CHECKPOINT COLUMNS_CHECKPOINT_FROM
+	                                       " ORDER BY c.id DESC LIMIT 1");
+
+	if (stmt && verify_step(v, stmt, "checkpoint")) {
+		struct columns columns = columns_of(stmt);
+		struct rows_checkpoint c;
+		struct verify_session *s;
+
+		columns_checkpoint(&columns, &c);
+		s = verify_session_of(v, c.session);
+		if (s)
+			check_signature(v, &c, signing_of(v, &c, !columns.wrong, s), s);
+		else
+			verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
+			             (unsigned long long)c.id);
+	}
+	sqlite3_finalize(stmt);
 }
 
 static void walk(struct verify *v)
@@ -284,18 +323,36 @@ static void walk(struct verify *v)
 
 static void check_all(struct verify *v)
 {
-	bool whole = !v->options->session;
+	bool whole = !v->options->only_n;
 
-	if (whole)
-		verify_tombs_load(v);
+	verify_tombs_load(v);
 	if (!v->err)
 		walk(v);
-	if (!v->err && whole)
+	if (!v->err && !whole)
+		check_last(v);
+	if (!v->err)
 		verify_tombs_end(v);
 	if (!v->err && whole)
 		verify_rest(v);
-	if (!v->err && whole)
+	else if (!v->err)
+		verify_rest_only(v);
+	if (!v->err)
 		verify_ends(v);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool verify_wants(const struct verify *v, uint64_t session)
+{
+	const struct verify_options *o = v->options;
+
+	return !o->only_n || bsearch(&session, o->only, o->only_n, sizeof *o->only, by_id);
 }
 
 int verify_store(const struct verify_options *o, struct verify_result *out, char **why)
@@ -308,8 +365,7 @@ int verify_store(const struct verify_options *o, struct verify_result *out, char
 	if (err)
 		return err;
 	/* Before that moment: what this machine saw until then is there. */
-	if (!o->session)
-		verify_anchors_begin(&v);
+	verify_anchors_begin(&v);
 	/* All of it as it is at one moment, whoever writes meanwhile. */
 	if (!v.err && sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		v.err = -ERR_SYS;

@@ -17,8 +17,11 @@ struct verify_options {
 	 * machine key, so that only changes by others are found. */
 	const uint8_t (*public_keys)[ROWS_KEY_BYTES];
 	size_t public_keys_n;
-	uint64_t session; /* only this one (id): its rows, keys and opening record; not
-	                     whether others are whole; 0: everything */
+	/* Only these (ids, ascending): all that is of them, and the chain: the hashes of
+	 * all checkpoints and tombstones up to the last checkpoint, whose signature then
+	 * stands for theirs.  Not the rows of others.  0: everything. */
+	const uint64_t *only;
+	size_t only_n;
 	/* Checkpoints that were seen before; the machine's own is added to them. */
 	const struct anchor *anchors;
 	size_t anchors_n;
@@ -30,8 +33,9 @@ struct verify_options {
 };
 
 struct verify_result {
-	uint64_t rows; /* events, as people count them */
-	uint64_t checkpoints;
+	uint64_t rows;        /* events, as people count them */
+	uint64_t checkpoints; /* whose rows were read and whose signature was checked */
+	uint64_t chained;     /* others: only that the chain leads over them */
 	uint64_t sessions;
 	uint64_t removed; /* sessions of which there are tombstones */
 	uint64_t last_checkpoint;
@@ -41,7 +45,7 @@ struct verify_result {
 	bool any_key; /* signed_by is set */
 };
 
-/** verify_store: reads everything.  Findings past a bound are counted only.
+/** verify_store: reads everything, or what @o->only says.  Findings past a bound are counted only.
  * @why: set on failure to a sentence; free(3).
  * Returns 0 when it could be read to its end (then result->wrong says whether
  * it is intact), or an error of store_open when it is no store at all. */

@@ -149,7 +149,7 @@ static void check_anchors(struct verify *v)
 void verify_ends(struct verify *v)
 {
 	for (size_t i = 0; i < v->sessions_n; i++)
-		if (!v->sessions[i].closed)
+		if (!v->sessions[i].closed && verify_wants(v, v->sessions[i].id))
 			check_end(v, &v->sessions[i]);
 	check_anchors(v);
 }

@@ -94,7 +94,6 @@ void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
 /** verify_copy: where the bytes of a row are to go, or NULL.
  * @table: enum rows_table, or ROWS_TABLES for the session's opening record. */
 struct buf *verify_copy(struct verify *v, unsigned table, uint64_t id);
-/** verify_leaf: the next leaf of a batch. */
 void verify_leaf(struct verify *v, struct merkle *tree, const struct chain_hash *leaf);
 
 /** verify_batch_rows: a batch's rows, and what the session's beginning and end add.
@@ -110,23 +109,24 @@ bool verify_batch_hashes(struct verify *v, const struct rows_checkpoint *c,
 
 struct verify_session *verify_session_of(struct verify *v, uint64_t id);
 struct verify_signer *verify_signer_of(struct verify *v, uint64_t id);
-
-/** verify_load: before the walk: tables, keys, sessions. Returns whether to walk: not
- * where a table is not as wary made it, which was said, nor with v->err set. */
+/** verify_load: tables, keys, sessions. Returns whether to walk: not where a table is not
+ * as wary made it, which was said, nor with v->err set. */
 bool verify_load(struct verify *v);
+bool verify_wants(const struct verify *v, uint64_t session);
 /** verify_signer_fits: whether a checkpoint's signer may sign this session. */
 bool verify_signer_fits(struct verify *v, uint64_t signer, const struct verify_session *s);
-/** verify_opening: the leaf of a session's opening record. Returns whether it
- * could be made. */
+/** verify_opening: the leaf of its opening record. Returns whether it could be made. */
 bool verify_opening(struct verify *v, const struct verify_session *s, struct chain_hash *chain);
 bool verify_closing(struct verify *v, const struct verify_session *s, struct chain_hash *chain,
                     bool *mark_fits);
-/* After the walk: what belongs to nothing, policy texts, the schema. */
+/** verify_tables_ours: what only has a table's name may have rows without end. */
+bool verify_tables_ours(struct verify *v);
+/* After the walk: what belongs to nothing, policy texts, the schema; of some sessions. */
 void verify_rest(struct verify *v);
+void verify_rest_only(struct verify *v);
 
-/* Sessions that were removed: before the walk, before each checkpoint, at its end. */
+/* Sessions that were removed: before the walk; over the gaps before a checkpoint; after. */
 void verify_tombs_load(struct verify *v);
-/** verify_tombs_cross: over the gaps between the last checkpoint and this. */
 void verify_tombs_cross(struct verify *v, uint64_t checkpoint);
 void verify_tombs_end(struct verify *v);
 void verify_tombs_free(struct verify *v);
@@ -137,7 +137,8 @@ void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain
 void verify_ends(struct verify *v);
 
 void verify_rows_begin(struct verify *v);
-/** verify_rows_skip: to the rows of a batch, past those of other sessions. */
+/* To the rows of a batch, past those of other sessions; …whatever lies before them. */
+void verify_rows_seek(struct verify *v, const struct rows_checkpoint *c);
 void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
 /** verify_rows: the rows of one batch.
  * @chain, @tree: advanced by every row.

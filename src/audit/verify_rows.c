@@ -139,15 +139,21 @@ void verify_rows_begin(struct verify *v)
 	}
 }
 
-void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c)
+void verify_rows_seek(struct verify *v, const struct rows_checkpoint *c)
 {
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
 		uint64_t first = c->range[t].first;
 
 		if (c->range[t].count && (!v->cursors[t].there || v->cursors[t].id != first))
 			start_at(v, t, (int64_t)first);
-		v->next_id[t] = first;
 	}
+}
+
+void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c)
+{
+	verify_rows_seek(v, c);
+	for (unsigned t = 0; t < ROWS_TABLES; t++)
+		v->next_id[t] = c->range[t].first;
 }
 
 static void number(struct buf *b, uint64_t n)
@@ -293,7 +299,7 @@ bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *
 void verify_rows_end(struct verify *v)
 {
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
-		if (!v->options->session)
+		if (!v->options->only_n)
 			uncovered(v, t, UINT64_MAX);
 		sqlite3_finalize(v->cursors[t].stmt);
 		v->cursors[t].stmt = NULL;

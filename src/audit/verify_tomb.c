@@ -229,15 +229,17 @@ static void note(struct verify *v, const struct tomb *t)
 {
 	time_t at = (time_t)(t->row.at_us / 1000000);
 	auto_buf rows = BUF_INIT;
+	auto_buf reason = BUF_INIT;
 	struct tm tm;
 	char day[32] = "?";
 
 	if (localtime_r(&at, &tm))
 		strftime(day, sizeof day, "%Y-%m-%d", &tm);
 	text_thousands(&rows, t->row.events);
-	verify_note(v, "session %s was removed by retention on %s: %s row%s, %llu checkpoints",
-	            t->name, day, buf_text(&rows) ? rows.data : "?", t->row.events == 1 ? "" : "s",
-	            (unsigned long long)t->row.checkpoints);
+	text_printable(&reason, t->row.reason.bytes, t->row.reason.len_bytes, 300);
+	verify_note(v, "session %s was removed by %s on %s: %s row%s, %llu checkpoints", t->name,
+	            buf_text(&reason) ? reason.data : "?", day, buf_text(&rows) ? rows.data : "?",
+	            t->row.events == 1 ? "" : "s", (unsigned long long)t->row.checkpoints);
 }
 
 void verify_tombs_end(struct verify *v)

@@ -1,7 +1,7 @@
 #include "cmd/attend.h"
 
 #include "ask/ask.h"
-#include "audit/audit.h"
+#include "audit/life.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -57,6 +57,52 @@ static void stop_alike(int signal_nr)
 	(void)sigaction(signal_nr, &kept, NULL);
 }
 
+/* wary ends the tree: the first reason is on record. */
+static void end_tree(struct attend *a, const char *by, bool guardian_gone)
+{
+	if (!a->ended_by[0])
+		(void)snprintf(a->ended_by, sizeof a->ended_by, "%s", by);
+	launch_kill(a->launch, guardian_gone);
+}
+
+static void signal_text(char *out, size_t size, int signal_nr)
+{
+	const char *name = sigabbrev_np(signal_nr);
+
+	(void)snprintf(out, size, name ? "SIG%s" : "signal %s%d", name ? name : "", signal_nr);
+}
+
+static void count_one(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+}
+
+static void on_message(struct attend *a, const struct guardian_message *m)
+{
+	if (m->kind == GUARDIAN_STAYS) {
+		a->stayed = true;
+		a->left = tree_each(a->sup->guardian_pid, count_one, NULL);
+	}
+	if (m->kind != GUARDIAN_ENDED)
+		return;
+	a->ended = true;
+	a->status = m->value;
+	if (a->end_with_command)
+		end_tree(a, "--end", false);
+}
+
+/* On record before wary stops as well: whatever becomes of it then. */
+static void stop_on_record(struct attend *a, int signal_nr)
+{
+	char name[32];
+
+	signal_text(name, sizeof name, signal_nr);
+	life_note(a->sup->audit, LIFE_STOPPED, name);
+	stop_alike(signal_nr);
+	life_note_resumed(a->sup->audit, LIFE_STOPPED, name);
+}
+
 /* Takes all messages; only the last stop counts. Returns whether the guardian
  * still lives. */
 static bool on_messages(struct attend *a)
@@ -65,17 +111,12 @@ static bool on_messages(struct attend *a)
 	int stopped_by = 0, err;
 
 	while ((err = launch_event(a->launch, &m)) == 0) {
-		if (m.kind == GUARDIAN_ENDED) {
-			a->ended = true;
-			a->status = m.value;
-			if (a->end_with_command)
-				launch_kill(a->launch, false);
-		}
+		on_message(a, &m);
 		stopped_by = m.kind == GUARDIAN_STOPPED ? m.value : 0;
 	}
 	/* A stop that a question made is not one that a person wanted. */
 	if (stopped_by && !ask_frozen(a->sup->ask) && command_is_stopped(a))
-		stop_alike(stopped_by);
+		stop_on_record(a, stopped_by);
 	return err != -ERR_GONE;
 }
 
@@ -100,12 +141,14 @@ static bool ends_what_is_left(int signal_nr)
 static void on_signals(struct attend *a)
 {
 	struct signalfd_siginfo info;
+	char name[32];
 
 	while (read(a->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
 		int signal_nr = (int)info.ssi_signo;
 
+		signal_text(name, sizeof name, signal_nr);
 		if (a->ended && ends_what_is_left(signal_nr))
-			launch_kill(a->launch, false);
+			end_tree(a, name, false);
 		else if (!came_by_terminal(&info))
 			launch_forward(a->launch, signal_nr, (pid_t)info.ssi_pid);
 	}
@@ -118,7 +161,7 @@ static void on_stop(struct attend *a)
 	if (read(a->sup->stop_fd, &count, sizeof count) < 0)
 		return;
 	a->reason = "stopped";
-	launch_kill(a->launch, false);
+	end_tree(a, "an answer", false);
 }
 
 static void on_record_failed(struct attend *a)
@@ -126,13 +169,7 @@ static void on_record_failed(struct attend *a)
 	log_error("the record can no longer be kept: the command and all that it started are "
 	          "ended");
 	a->reason = "record failed";
-	launch_kill(a->launch, false);
-}
-
-static void count_one(void *ctx, pid_t pid)
-{
-	(void)ctx;
-	(void)pid;
+	end_tree(a, "the record", false);
 }
 
 static void note_waiting(struct attend *a)
@@ -180,6 +217,6 @@ void attend_command(struct attend *a)
 	if (!a->ended) { /* the guardian was killed: nothing goes on without it */
 		a->reason = "guardian ended";
 		a->status = SIGKILL;
-		launch_kill(a->launch, true);
+		end_tree(a, "the guardian's end", true);
 	}
 }

@@ -4,6 +4,7 @@
 #define WARY_CMD_ATTEND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct launch;
 struct supervisor;
@@ -17,6 +18,9 @@ struct attend {
 	bool ended;         /* COMMAND has ended */
 	int status;         /* …how: as of wait(2) */
 	const char *reason; /* for the closing record; static; NULL: status says it */
+	bool stayed;        /* others outlived COMMAND… */
+	size_t left;        /* …so many, when wary looked */
+	char ended_by[32];  /* what had wary end the tree; "": nothing */
 };
 
 /** attend_command: passes on to COMMAND the signals that wary gets, stops when

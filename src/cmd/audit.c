@@ -51,8 +51,10 @@ static const struct audit_command commands[] = {
          "prune leaves a session; those that it leaves", audit_hold},
 	{"key", "[--db FILE] [--json] [rotate]",
          "this machine's signing keys; rotate: a new one, which the old one certifies", audit_key},
-	{"verify", "[[--db] FILE] [--key FILE]… [--anchor FILE]… | --proof FILE [--key FILE]…",
-         "whether the record, or a proof of one row, is as it was written", audit_verify},
+	{"verify",
+         "[[--db] FILE] [--session ID] [--key FILE]… [--anchor FILE]… | --proof FILE [--key FILE]…",
+         "whether the record, a session of it, or a proof of one row, is as it was written",
+         audit_verify},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

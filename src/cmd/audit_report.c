@@ -29,7 +29,8 @@ static int look(const char *db, uint64_t session, const uint8_t (*keys)[ROWS_KEY
 	struct verify_options o = {.db = db,
 	                           .public_keys = keys,
 	                           .public_keys_n = n,
-	                           .session = session,
+	                           .only = &session,
+	                           .only_n = 1,
 	                           .wrong = ignore,
 	                           .note = ignore};
 	auto_free char *why = NULL;
@@ -75,7 +76,8 @@ static bool verified(const char *db, uint64_t session, struct buf *out)
 		return false;
 	buf_str(out, "intact: ");
 	text_thousands(out, r.rows);
-	buf_fmt(out, " rows, verified to checkpoint %llu", (unsigned long long)r.last_checkpoint);
+	buf_fmt(out, " rows of this session, and the chain to checkpoint %llu",
+	        (unsigned long long)r.last_checkpoint);
 	if (r.any_key) {
 		buf_str(out, ", signed by key ");
 		audit_put_key(out, r.signed_by, own, n);

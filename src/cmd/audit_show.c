@@ -39,6 +39,7 @@ struct show {
 #define BATCH_PACKAGE " AND c.kinds & 4"
 #define BATCH_GRANT " AND c.kinds & 8"
 #define BATCH_REFUSED " AND c.answers & 14"
+#define BATCH_LIFE " AND c.kinds & 64"
 _Static_assert(1u << CLASS_EXEC == 128 && (1u << CLASS_CONNECT | 1u << CLASS_BIND) == 768, "bits");
 _Static_assert(1u << AUDIT_PACKAGE == 4 && 1u << AUDIT_GRANT == 8, "bits");
 #define OBJECT "coalesce(f.text, '') || coalesce(o.text, '')"
@@ -363,6 +364,38 @@ static void show_refused(struct show *w)
 	print_line("refused", &head, "nothing");
 }
 
+/* "paused 3 times, for 41 s": the time that its tree stood still. */
+static void show_pauses(struct show *w)
+{
+	sqlite3_stmt *stmt = ask(w, "SELECT " OBJECT ", e.at_us" OF_SESSION BATCH_LIFE
+	                            " AND a.kind = 'session' ORDER BY e.id");
+	auto_buf line = BUF_INIT;
+	uint64_t since_us = 0;
+	uint64_t all_us = 0;
+	uint64_t n = 0;
+
+	while (row(w, stmt)) {
+		struct rows_text what = read_text(stmt, 0);
+
+		if (audit_is_word(&what, "paused")) {
+			since_us = number_at(stmt, 1);
+			n++;
+		} else if (audit_is_word(&what, "resumed")) {
+			all_us += number_at(stmt, 1) - since_us;
+		}
+	}
+	sqlite3_finalize(stmt);
+	if (!n)
+		return;
+	text_thousands(&line, n);
+	if (n == 1)
+		buf_reset(&line);
+	buf_str(&line, n == 1 ? "once" : " times");
+	buf_str(&line, ", for ");
+	audit_put_span(&line, all_us);
+	print_line("paused", &line, "");
+}
+
 static void nothing(void *ctx, const char *sentence)
 {
 	(void)ctx;
@@ -373,7 +406,7 @@ static void show_record(struct show *w, const struct read_session *s)
 {
 	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
 	struct verify_options o = {
-		.db = w->db, .session = w->session, .wrong = nothing, .note = nothing};
+		.db = w->db, .only = &w->session, .only_n = 1, .wrong = nothing, .note = nothing};
 	struct verify_result r;
 	auto_free char *why = NULL;
 	auto_buf line = BUF_INIT;
@@ -389,9 +422,13 @@ static void show_record(struct show *w, const struct read_session *s)
 		buf_fmt(&line, ", cannot be verified");
 	else if (r.wrong)
 		buf_str(&line, ", NOT INTACT: see wary audit verify");
-	else
-		buf_fmt(&line, ", verified to checkpoint %llu",
+	else {
+		buf_fmt(&line, ", verified to checkpoint %llu: its ",
 		        (unsigned long long)r.last_checkpoint);
+		text_thousands(&line, r.rows);
+		buf_fmt(&line, " row%s", r.rows == 1 ? "" : "s");
+		buf_str(&line, r.chained ? ", and the chain from there to the last" : "");
+	}
 	print_line("record", &line, "");
 }
 
@@ -421,6 +458,7 @@ static int show_one(void *ctx, const struct read_session *s)
 	          " AND a.kind = 'grant' AND a.answer = 'allow' GROUP BY 1 ORDER BY 1",
 	          "none given");
 	show_refused(w);
+	show_pauses(w);
 	show_record(w, s);
 	return w->err;
 }

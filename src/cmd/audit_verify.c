@@ -19,7 +19,7 @@
 #define ANCHORS_MAX 16
 
 struct options {
-	const char *db, *proof;
+	const char *db, *proof, *session;
 	uint8_t keys[KEYS_MAX][ROWS_KEY_BYTES];
 	size_t keys_n;
 	/* This machine's, its former ones too: where none is named. */
@@ -59,10 +59,13 @@ static int take_anchor(struct options *o, const char *arg)
 
 static int take_options(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {
-		{"db", required_argument, NULL, 'd'},     {"key", required_argument, NULL, 'k'},
-		{"anchor", required_argument, NULL, 'a'}, {"proof", required_argument, NULL, 'p'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
+	                                      {"key", required_argument, NULL, 'k'},
+	                                      {"anchor", required_argument, NULL, 'a'},
+	                                      {"proof", required_argument, NULL, 'p'},
+	                                      {"session", required_argument, NULL, 's'},
+	                                      {"help", no_argument, NULL, 'h'},
+	                                      {NULL, 0, NULL, 0}};
 	int status = 0;
 	int c;
 
@@ -76,6 +79,8 @@ static int take_options(int argc, char **argv, struct options *o)
 			status = take_anchor(o, optarg);
 		else if (c == 'p')
 			o->proof = optarg;
+		else if (c == 's')
+			o->session = optarg;
 		else if (c == 'h')
 			o->help = true;
 		else
@@ -85,7 +90,7 @@ static int take_options(int argc, char **argv, struct options *o)
 	if (!status && optind == argc - 1 && !o->db)
 		o->db = argv[optind++];
 	/* A proof needs no record. */
-	if (!status && (optind != argc || (o->proof && (o->db || o->anchors_n))))
+	if (!status && (optind != argc || (o->proof && (o->db || o->anchors_n || o->session))))
 		status = audit_usage("verify");
 	return status;
 }
@@ -110,29 +115,44 @@ static void print_key(struct buf *out, const struct options *o, const struct ver
 	audit_put_key(out, r->signed_by, (const uint8_t(*)[ROWS_KEY_BYTES])o->own, o->own_n);
 }
 
+static void put_wrong(struct buf *out, const struct options *o, const struct verify_result *r)
+{
+	buf_str(out, "NOT INTACT: trust nothing ");
+	if (r->vouched_row && !o->session) {
+		buf_str(out, "after row ");
+		text_thousands(out, r->vouched_row);
+	} else {
+		buf_str(out, o->session ? "of this session" : "in it");
+	}
+}
+
+static void put_extent(struct buf *out, const struct options *o, const struct verify_result *r)
+{
+	print_number(out, r->rows, "row");
+	buf_str(out, ", ");
+	print_number(out, r->checkpoints, "checkpoint");
+	if (o->session) {
+		buf_str(out, " of this session, and the chain of ");
+		print_number(out, r->chained, "other");
+		return;
+	}
+	buf_str(out, ", ");
+	print_number(out, r->sessions, "session");
+	if (r->removed) {
+		buf_str(out, " (");
+		text_thousands(out, r->removed);
+		buf_str(out, " more removed)");
+	}
+}
+
 static int print_result(const struct options *o, const struct verify_result *r)
 {
 	auto_buf line = BUF_INIT;
 
 	if (r->wrong) {
-		buf_str(&line, "NOT INTACT: trust nothing ");
-		if (r->vouched_row) {
-			buf_str(&line, "after row ");
-			text_thousands(&line, r->vouched_row);
-		} else {
-			buf_str(&line, "in it");
-		}
+		put_wrong(&line, o, r);
 	} else {
-		print_number(&line, r->rows, "row");
-		buf_str(&line, ", ");
-		print_number(&line, r->checkpoints, "checkpoint");
-		buf_str(&line, ", ");
-		print_number(&line, r->sessions, "session");
-		if (r->removed) {
-			buf_str(&line, " (");
-			text_thousands(&line, r->removed);
-			buf_str(&line, " more removed)");
-		}
+		put_extent(&line, o, r);
 		buf_str(&line, ": intact");
 		print_key(&line, o, r);
 	}
@@ -150,6 +170,16 @@ static void recover(const char *db)
 	free(why);
 }
 
+/* The session that is meant, by its name. Returns AUDIT_FINE or another status. */
+static int find_session(const char *db, const char *word, uint64_t *out)
+{
+	struct store *s = audit_open(db);
+	int status = s ? audit_session_word(s, word, out) : AUDIT_USAGE;
+
+	store_close(s);
+	return status;
+}
+
 static int verify(const struct options *o, const uint8_t (*keys)[ROWS_KEY_BYTES], size_t keys_n)
 {
 	struct verify_options v = {
@@ -163,12 +193,18 @@ static int verify(const struct options *o, const uint8_t (*keys)[ROWS_KEY_BYTES]
 	struct verify_result result;
 	auto_buf db = BUF_INIT;
 	auto_free char *why = NULL;
+	uint64_t session = 0;
 	int err;
 
 	if (audit_store_path(o->db, &db) != 0 || !buf_text(&db))
 		return AUDIT_USAGE;
 	recover(db.data);
 	v.db = db.data;
+	v.only = &session;
+	v.only_n = o->session != NULL;
+	err = o->session ? find_session(db.data, o->session, &session) : AUDIT_FINE;
+	if (err)
+		return err;
 	err = verify_store(&v, &result, &why);
 	if (err) {
 		printf("wary: %s\n", why ? why : err_text(err));

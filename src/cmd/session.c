@@ -7,6 +7,7 @@
 #include "ask/notice.h"
 #include "audit/audit.h"
 #include "audit/folder.h"
+#include "audit/life.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "cmd/approve.h"
@@ -14,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/environment.h"
 #include "cmd/heap.h"
+#include "cmd/keeper.h"
 #include "cmd/messages.h"
 #include "cmd/opener.h"
 #include "cmd/paths.h"
@@ -50,7 +52,7 @@
  * must not have them:
  *  1. what wary was given is remembered (signals, limits, umask);
  *  2. the policy is read, and secrets are taken out of the environment;
- *  3. the asker is forked: wary has one thread and no keys yet;
+ *  3. the asker is forked, and perhaps the keeper: wary has one thread and no keys yet;
  *  4. the launcher thread enters the boundary and forks the guardian;
  *  5. only then keys are read: the store opens in a thread of its own, while
  *     COMMAND gets its filter;
@@ -77,8 +79,9 @@ struct session {
 	char *answers;
 	char **envp; /* the tree's environment */
 	int signal_fd;
-	bool workers; /* are running */
-	bool opened;  /* the record has this session */
+	int keeper_fd; /* or -1 */
+	bool workers;  /* are running */
+	bool opened;   /* the record has this session */
 	struct attend attend;
 };
 
@@ -216,6 +219,7 @@ static int start_tree(struct session *s)
 	if (err)
 		return failed("the command's environment cannot be made", err_text(err));
 	heap_lend();
+	s->keeper_fd = keeper_start(s->db, policy_audit_of(s->policy));
 	if (ask_start(&s->sup.ask) != 0)
 		return failed("no process can be started", strerrordesc_np(errno));
 	s->launch_config = (struct launch_config){
@@ -363,6 +367,7 @@ static int start_workers_and_asker(struct session *s)
 		.guardian_pid = s->sup.guardian_pid,
 		.session_id = audit_session_id(s->sup.audit),
 		.answers_path = s->answers,
+		.audit = s->sup.audit,
 		.home = world_folders(s->world)->home,
 	};
 
@@ -374,6 +379,7 @@ static int start_workers_and_asker(struct session *s)
 	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine() != 0)
 		return failed("wary cannot confine itself", NULL);
+	life_note(s->sup.audit, s->options->learn ? LIFE_LEARNING : LIFE_COMMAND, NULL);
 	if (launch_go(s->launch) != 0)
 		return failed("the command ended before it was run", NULL);
 	return 0;
@@ -398,6 +404,35 @@ static int start(struct session *s)
 
 /* ---- the end -------------------------------------------------------------- */
 
+static void note_end(const struct session *s)
+{
+	static const struct {
+		const char *reason;
+		enum life_reason why;
+	} ends[] = {
+		{"exited", LIFE_EXITED},     {"signalled", LIFE_SIGNALLED},
+		{"stopped", LIFE_BY_ANSWER}, {"guardian ended", LIFE_GUARDIAN},
+		{"failed", LIFE_NOT_RUN},
+	};
+	const struct attend *a = &s->attend;
+	/* --end is said before it is known whether anything is left. */
+	bool killed = a->ended_by[0] && (a->stayed || strcmp(a->ended_by, "--end") != 0);
+	auto_buf left = BUF_INIT;
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (strcmp(ends[i].reason, a->reason) == 0)
+			life_note(s->sup.audit, ends[i].why, a->reason);
+	if (a->left)
+		buf_fmt(&left, "%zu process%s left", a->left, a->left == 1 ? "" : "es");
+	if (killed)
+		buf_fmt(&left, "%sended by %s", a->left ? ", " : "", a->ended_by);
+	life_note(s->sup.audit,
+	          killed      ? LIFE_LEFT_KILLED
+	          : a->stayed ? LIFE_LEFT_ENDED
+	                      : LIFE_NOTHING_LEFT,
+	          left.len_bytes ? left.data : NULL);
+}
+
 static int close_record(struct session *s)
 {
 	struct audit_totals totals = {0};
@@ -411,9 +446,15 @@ static int close_record(struct session *s)
 		return 0;
 	}
 	audit_totals(s->sup.audit, &totals);
+	/* The asker has ended the tree where it stood: its end may have come here first. */
+	if (s->sup.ask && ask_was_stopped(s->sup.ask)) {
+		s->attend.reason = "stopped";
+		snprintf(s->attend.ended_by, sizeof s->attend.ended_by, "an answer");
+	}
 	snprintf(id, sizeof id, "%s", audit_session_id(s->sup.audit));
 	if (!s->attend.reason)
 		s->attend.reason = WIFSIGNALED(s->attend.status) ? "signalled" : "exited";
+	note_end(s);
 	err = audit_close(s->sup.audit, s->attend.status, s->attend.reason);
 	if (err)
 		log_error("the record could not be closed: %s", err_text(err));
@@ -435,6 +476,9 @@ static int finish(struct session *s)
 	arrivals_finish(s->sup.arrivals);
 	processes_stop(s->sup.processes);
 	err = close_record(s);
+	if (!err && s->opened)
+		keeper_go(fd_take(&s->keeper_fd));
+	fd_drop(&s->keeper_fd);
 	arrivals_free(s->sup.arrivals);
 	ask_stop(s->sup.ask);
 	notice_free(s->sup.notice);
@@ -483,13 +527,15 @@ static void run(struct session *s)
 
 int session_run(const struct session_options *o)
 {
-	struct session s = {.options = o, .signal_fd = -1, .sup.stop_fd = -1};
+	struct session s = {.options = o, .signal_fd = -1, .keeper_fd = -1, .sup.stop_fd = -1};
 	bool ran;
 
 	heap_prepare();
 	ran = start(&s) == 0;
 	if (ran)
 		run(&s);
+	else
+		s.attend.reason = "failed";
 	if (finish(&s) != 0 || !ran)
 		return CMD_FAILED;
 	return end_as(s.attend.status);

@@ -235,6 +235,22 @@ static json_t *limits_json(const struct policy *p)
 	return all;
 }
 
+static json_t *retention_json(const struct policy_retention *r)
+{
+	if (!r->amount)
+		return json_null();
+	return json_pack("{s:I, s:o, s:i, s:o}", "amount", (json_int_t)r->amount, "file",
+	                 tool_text(r->file), "line", (int)r->line, "text", tool_text(r->text));
+}
+
+static json_t *audit_json(const struct policy *p)
+{
+	const struct policy_audit *a = policy_audit_of(p);
+
+	return json_pack("{s:b, s:o, s:o}", "sync", a->sync, "keep", retention_json(&a->keep),
+	                 "max_size", retention_json(&a->max_size));
+}
+
 static int show_json(const struct tool *t, const struct policy *p)
 {
 	json_t *rules = json_array();
@@ -245,10 +261,10 @@ static int show_json(const struct tool *t, const struct policy *p)
 		policy_rule_at(p, i, &r);
 		json_array_append_new(rules, rule_json(p, i, &r));
 	}
-	return tool_print_json(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "rules", rules,
-	                                 "defaults", defaults_json(p), "variables",
-	                                 variables_json(t), "files", sources_json(p), "secrets",
-	                                 secrets_json(p), "limits", limits_json(p)));
+	return tool_print_json(json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rules", rules, "defaults", defaults_json(p),
+		"variables", variables_json(t), "files", sources_json(p), "secrets",
+		secrets_json(p), "limits", limits_json(p), "audit", audit_json(p)));
 }
 
 static void print_rule(const struct tool *t, const struct policy *p, size_t at,
@@ -284,6 +300,17 @@ static void print_default(const struct tool *t, const struct policy *p)
 	}
 }
 
+static void print_retention(const struct policy_retention *r)
+{
+	auto_free char *where = NULL;
+
+	if (!r->amount)
+		return;
+	if (asprintf(&where, "%s:%u", r->file, r->line) < 0)
+		where = NULL;
+	printf("%-22s %s\n", where ? where : "", r->text);
+}
+
 int verb_show(struct tool *t)
 {
 	auto_policy p = NULL;
@@ -295,6 +322,8 @@ int verb_show(struct tool *t)
 	if (t->options & TOOL_JSON)
 		return show_json(t, p);
 	print_default(t, p);
+	print_retention(&policy_audit_of(p)->keep);
+	print_retention(&policy_audit_of(p)->max_size);
 	for (size_t i = 0; i < policy_rule_count(p); i++) {
 		struct policy_rule r;
 

@@ -111,6 +111,24 @@ static int world_read(void *ctx, const char *from_file, const char *word, char *
 	return sources_read(&w->folders, w->shipped, from_file, word, text, len_bytes, path);
 }
 
+/* The floor of every session has these folders, with the links that lead there; a link in
+ * them leads out of it. */
+static bool world_lasting(void *ctx, const char *path)
+{
+	const struct world *w = ctx;
+	auto_free char *own = paths_join(w->folders.config, "wary");
+	const char *const folders[] = {own, "/etc/wary"};
+
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		auto_free char *canonical = NULL;
+
+		if (folders[i] && paths_canonical(folders[i], &canonical) == 0 &&
+		    paths_below(path, canonical))
+			return true;
+	}
+	return false;
+}
+
 static char *link_target(const char *path)
 {
 	char target[PATH_MAX];
@@ -366,6 +384,7 @@ int world_new(struct world **out)
 			.ctx = w,
 			.read = world_read,
 			.links = world_links,
+			.lasting = world_lasting,
 			.look = world_look,
 			.list = world_list,
 			.variable = world_variable,

@@ -48,6 +48,7 @@ void compile_floor_source(struct compiler *c, const char *path);
 void compile_rule(struct compiler *c, const struct stmt *s);
 void compile_secret(struct compiler *c, const struct stmt *s);
 void compile_limit(struct compiler *c, const struct stmt *s);
+void compile_audit(struct compiler *c, const struct stmt *s);
 void compile_expect(struct compiler *c, const struct stmt *s);
 void compile_default(struct compiler *c, const struct stmt *s);
 

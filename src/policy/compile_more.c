@@ -185,6 +185,73 @@ void compile_limit(struct compiler *c, const struct stmt *s)
 	}
 }
 
+/* --- audit ----------------------------------------------------------------- */
+
+/* What removes rows of the record must come from where no session of wary, whatever its
+ * policy, ever lets its tree write. */
+static bool may_retain(struct compiler *c, const struct stmt *s)
+{
+	const char *path = c->source->path;
+
+	if (path && c->world->lasting && c->world->lasting(c->world->ctx, path))
+		return true;
+	report_error(c->report, s->whole,
+	             "put it into your own policy, or the machine's; wary audit prune removes by "
+	             "hand",
+	             "how long sessions are kept counts only in files of ~/.config/wary and "
+	             "/etc/wary themselves");
+	return false;
+}
+
+/* @layers: what each states; @out: what of that is in force. */
+static void retain(struct compiler *c, const struct stmt *s, const char *word,
+                   struct policy_retention layers[LAYER_COUNT], struct policy_retention *out)
+{
+	if (!may_retain(c, s))
+		return;
+	layers[c->layer] = (struct policy_retention){
+		.amount = s->amount,
+		.file = c->source->name,
+		.line = s->at.line,
+		.text = arena_fmt(&c->policy->arena, "audit %s %s", word, s->word.text),
+	};
+	*out = layers[c->layer];
+	for (int i = 0; i < LAYER_COUNT; i++)
+		if (layers[i].amount > out->amount)
+			*out = layers[i];
+}
+
+void compile_audit(struct compiler *c, const struct stmt *s)
+{
+	struct policy_audit *a = &c->policy->audit;
+
+	switch (s->audit) {
+	case AUDIT_COUNT:
+		compile_need(c, s->at, STAGE_AUDIT, "\"audit count\"");
+		a->count |= s->classes;
+		a->off &= ~s->classes;
+		break;
+	case AUDIT_OFF:
+		compile_need(c, s->at, STAGE_AUDIT, "\"audit off\"");
+		a->off |= s->classes;
+		a->count &= ~s->classes;
+		break;
+	case AUDIT_FULL:
+		a->off = a->count = 0;
+		break;
+	case AUDIT_SYNC:
+		compile_need(c, s->at, STAGE_AUDIT_SYNC, "\"audit sync\"");
+		a->sync = true;
+		break;
+	case AUDIT_KEEP:
+		retain(c, s, "keep", c->policy->keeps, &a->keep);
+		break;
+	case AUDIT_MAX_SIZE:
+		retain(c, s, "max-size", c->policy->max_sizes, &a->max_size);
+		break;
+	}
+}
+
 /* --- the whole policy -------------------------------------------------------- */
 
 /* Law 11: an allow goes through no link that the tree may replace. */

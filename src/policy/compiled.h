@@ -134,6 +134,7 @@ struct policy {
 	VEC(struct expect) expects;
 	VEC(struct policy_source) sources;
 	struct policy_audit audit;
+	struct policy_retention keeps[LAYER_COUNT], max_sizes[LAYER_COUNT];
 	bool tmp_private;
 	const char *tenant;
 };

@@ -152,31 +152,6 @@ static void stmt_default(struct loading *l, struct file_state *f, const struct s
 	compile_default(&l->compiler, s);
 }
 
-static void stmt_audit(struct loading *l, const struct stmt *s)
-{
-	struct policy_audit *a = &l->policy->audit;
-
-	switch (s->audit) {
-	case AUDIT_COUNT:
-		compile_need(&l->compiler, s->at, STAGE_AUDIT, "\"audit count\"");
-		a->count |= s->classes;
-		a->off &= ~s->classes;
-		break;
-	case AUDIT_OFF:
-		compile_need(&l->compiler, s->at, STAGE_AUDIT, "\"audit off\"");
-		a->off |= s->classes;
-		a->count &= ~s->classes;
-		break;
-	case AUDIT_FULL:
-		a->off = a->count = 0;
-		break;
-	case AUDIT_SYNC:
-		compile_need(&l->compiler, s->at, STAGE_AUDIT_SYNC, "\"audit sync\"");
-		a->sync = true;
-		break;
-	}
-}
-
 static void stmt_env(struct loading *l, struct file_state *f, const struct stmt *s)
 {
 	struct policy *p = l->policy;
@@ -264,7 +239,7 @@ static void compile_stmt(void *ctx, const struct stmt *s)
 		compile_limit(&l->compiler, s);
 		break;
 	case STMT_AUDIT:
-		stmt_audit(l, s);
+		compile_audit(&l->compiler, s);
 		break;
 	case STMT_ENV:
 		stmt_env(l, f, s);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "policy/glob.h"
+#include "policy/settings.h"
 #include "policy/words.h"
 
 #include <string.h>
@@ -216,27 +217,53 @@ static void stmt_default(struct parser *p, struct stmt *s)
 		s->classes = parse_classes(p, &text, &at);
 }
 
+/* Retention. What is removed on its own has had a day for somebody to look at it. */
+static void audit_amount(struct parser *p, struct stmt *s)
+{
+	bool keep = s->audit == AUDIT_KEEP;
+	const struct word *w = parse_word(p, keep ? "a span (90d, 52w)" : "a size (500M, 2G)");
+	uint32_t seconds = 0;
+	int err;
+
+	if (!w)
+		return;
+	s->word = *w;
+	err = keep ? words_duration(w->text, &seconds) : words_amount(w->text, &s->amount);
+	if (keep)
+		s->amount = seconds;
+	if (!err && s->amount >= (keep ? RETENTION_MIN_S : RETENTION_MIN_BYTES))
+		return;
+	p->at--;
+	parse_fail(p,
+	           keep ? "a span is 90d or 52w, a day at least"
+	                : "a size is 500M or 2G, a megabyte at least",
+	           keep ? "this is no span to keep sessions for" : "this is no size of a record");
+}
+
 static void stmt_audit(struct parser *p, struct stmt *s)
 {
-	static const char *const known[] = {"count", "off", "full", "sync", NULL};
-	const struct word *w = parse_word(p, "count, off, full or sync");
+	static const char *const known[] = {"count", "off",      "full", "sync",
+	                                    "keep",  "max-size", NULL};
+	const struct word *w = parse_word(p, "count, off, full, sync, keep or max-size");
 	const char *text;
 	struct spot at;
 
 	s->kind = STMT_AUDIT;
 	if (!w)
 		return;
-	for (int i = AUDIT_COUNT; i <= AUDIT_SYNC; i++) {
+	for (int i = AUDIT_COUNT; i <= AUDIT_MAX_SIZE; i++) {
 		if (strcmp(w->text, known[i]) != 0)
 			continue;
 		s->audit = (enum audit_word)i;
 		if (i == AUDIT_COUNT || i == AUDIT_OFF)
 			s->classes = parse_classes(p, &text, &at);
+		if (i == AUDIT_KEEP || i == AUDIT_MAX_SIZE)
+			audit_amount(p, s);
 		return;
 	}
 	p->at--;
 	parse_fail(p, report_nearest(p->report, w->text, known),
-	           "expected count, off, full or sync");
+	           "expected count, off, full, sync, keep or max-size");
 }
 
 static void stmt_env_set(struct parser *p, struct stmt *s)

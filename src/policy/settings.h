@@ -18,11 +18,24 @@ struct policy_limit {
 size_t policy_limit_count(const struct policy *p);
 const struct policy_limit *policy_limit_at(const struct policy *p, size_t i);
 
+/* `audit keep` and `audit max-size`: of one text the later holds, across sources the
+ * one that removes less. */
+struct policy_retention {
+	uint64_t amount; /* seconds or bytes; 0: none was stated */
+	const char *file;
+	unsigned line;
+	const char *text; /* as written */
+};
+/* The least that may be stated. */
+#define RETENTION_MIN_S ((uint64_t)86400)
+#define RETENTION_MIN_BYTES ((uint64_t)1 << 20)
+
 /* `audit`: the classes of which allowed decisions get no row of their own. */
 struct policy_audit {
 	unsigned count; /* a counter instead: bits 1 << CLASS_ */
 	unsigned off;   /* nothing */
 	bool sync;      /* every record on disk before its effect */
+	struct policy_retention keep, max_size;
 };
 const struct policy_audit *policy_audit_of(const struct policy *p);
 

@@ -99,7 +99,7 @@ enum stmt_kind {
 	STMT_EXPECT,
 };
 
-enum audit_word { AUDIT_COUNT, AUDIT_OFF, AUDIT_FULL, AUDIT_SYNC };
+enum audit_word { AUDIT_COUNT, AUDIT_OFF, AUDIT_FULL, AUDIT_SYNC, AUDIT_KEEP, AUDIT_MAX_SIZE };
 enum env_word { ENV_PASS, ENV_DROP, ENV_SET };
 
 struct stmt {
@@ -113,6 +113,7 @@ struct stmt {
 	int answer;          /* default: verdict, -1 pass */
 	unsigned classes;    /* default, audit: bits; default without: 0 */
 	enum audit_word audit;
+	uint64_t amount; /* audit keep: seconds; audit max-size: bytes */
 	enum env_word env;
 	bool tmp_private;
 	union {

@@ -76,6 +76,10 @@ struct policy_world {
 	 * not loaded.  The field may be NULL: no links. */
 	char *(*links)(void *ctx, const char *from_file, const char *word);
 
+	/* Whether a file that was read (its canonical path) lies in a folder of policies
+	 * that no session's tree may ever write.  NULL: none does. */
+	bool (*lasting)(void *ctx, const char *path);
+
 	/* What is at an absolute path whose folders are no links, by lstat and
 	 * readlink.  *target: for a link its text (free(3)); dev and ino: of
 	 * what exists.  Asked lazily, each name at most once in one load. */

@@ -31,6 +31,7 @@ struct watch {
 	const struct guardian *g;
 	pid_t command_pid;
 	bool command_ended;
+	bool told_stays;
 	struct seen seen[_NSIG]; /* by signal number: the last one it got itself */
 };
 
@@ -125,6 +126,10 @@ static _Noreturn void watch_tree(struct watch *w, int signal_fd)
 	for (;;) {
 		if (!reap(w))
 			leave(w);
+		if (w->command_ended && !w->told_stays) {
+			tell(w, GUARDIAN_STAYS, 0);
+			w->told_stays = true;
+		}
 		if (poll(p, 3, -1) < 0)
 			continue;
 		if (p[0].revents) {

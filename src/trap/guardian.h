@@ -15,6 +15,7 @@ enum guardian_kind {
 	GUARDIAN_STOPPED,   /* COMMAND stopped: value is the signal */
 	GUARDIAN_CONTINUED, /* COMMAND runs again */
 	GUARDIAN_ENDED,     /* COMMAND ended: value is its wait(2) status */
+	GUARDIAN_STAYS,     /* it has ended, and others of the tree have not */
 	/* To the guardian: */
 	GUARDIAN_FORWARD, /* value: a signal that wary got from @pid */
 	GUARDIAN_END,     /* end the tree */

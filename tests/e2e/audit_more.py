@@ -133,7 +133,7 @@ def report_says(env=None, db=DB):
 def test_report():
     """Whether this machine's keys vouch for what the page shows is said."""
     said, intact = report_says()
-    ok(re.fullmatch(r"intact: [0-9,]+ rows?, verified to checkpoint \d+, signed by key \S+ \(this machine\)", said or ""),
+    ok(re.fullmatch(r"intact: [0-9,]+ rows of this session, and the chain to checkpoint \d+, signed by key \S+ \(this machine\)", said or ""),
        f"of this machine: {said}")
     same(intact, "true", "as one that is intact")
     elsewhere = dict(os.environ, XDG_STATE_HOME=str(TMP / "elsewhere"))

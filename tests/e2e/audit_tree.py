@@ -132,7 +132,7 @@ def test_used():
         if "user_ms" in seen and "peak_kib" in seen and "times" in node:
             break
     ok("user_ms" in seen and "peak_kib" in seen, "and it is known")
-    row = [json.loads(line) for line in audit("log", "--all", "--json", "--last", "1").stdout.splitlines()][0]
+    row = [json.loads(line) for line in audit("query", "--json", "--last", "1", "kind=process").stdout.splitlines()][0]
     same({k: row[k] for k in ("user_ms", "times", "peak_kib") if k in row},
          {k: node[k] for k in ("user_ms", "times", "peak_kib") if k in node}, "log --json has the same")
     ok(re.search(r"^ *\d+  0 +\S+ \S+ +[0-9.]+s\+? ", audit("tree", session()).stdout, re.M), "and the tree as text")

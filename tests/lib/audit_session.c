@@ -1,16 +1,31 @@
 /* Makes one recorded session without supervising anything: what a test of the
  * record needs.
  *
- * audit_session DB EVENTS [SEED [die|pause]]
+ * audit_session DB EVENTS [SEED [die|pause|- [AGO_S]]]
  * With "die" it kills itself in the middle of the last event, between intent
  * and outcome; with "pause" it prints "half" in the middle of its events and waits for
- * a line, and for another before it closes. Prints the session's id. */
+ * a line, and for another before it closes. AGO_S: it was made so many seconds ago.
+ * Prints the session's id. */
 #include "audit/audit.h"
 #include "tests/lib/audit_work.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+static long ago_s;
+
+/* In place of libc's: for the record it is then. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int err = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (err == 0 && id == CLOCK_REALTIME)
+		t->tv_sec -= ago_s;
+	return err;
+}
 
 static struct audit *open_session(const char *db)
 {
@@ -71,8 +86,10 @@ int main(int argc, char **argv)
 	unsigned long events = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	bool die = argc > 4 && strcmp(argv[4], "die") == 0;
 	bool pauses = argc > 4 && strcmp(argv[4], "pause") == 0;
-	struct audit *a = argc > 2 ? open_session(argv[1]) : NULL;
+	struct audit *a;
 
+	ago_s = argc > 5 ? strtol(argv[5], NULL, 10) : 0;
+	a = argc > 2 ? open_session(argv[1]) : NULL;
 	if (!a)
 		return 1;
 	puts(audit_session_id(a));

@@ -31,7 +31,7 @@ NAMES = {
 LIBRARIES = re.compile(r"\b(libc|malloc|threads|sanitizers|SQLite|libsodium|the kernel|handlers)\b")
 # Made before a session is confined, each in a place of its own.
 BEFORE = {"fork": "asker, guardian, launcher", "execveat": "trap/kernel tries it",
-          "close_range": "ask/asker", "setpgid": "ask/asker", "eventfd": "as eventfd2",
+          "close_range": "ask/asker, cmd/keeper", "setpgid": "ask/asker", "setsid": "cmd/keeper", "eventfd": "as eventfd2",
           "signalfd": "as signalfd4"}
 
 

@@ -286,9 +286,32 @@ static const struct {
          "user.wary:2:17-19: error: this is no amount for the limit \"bandwidth\" | times are "
          "90s or 30m, sizes 512K or 2G, bandwidth 1M/s"},
 	{"wary 1\nlimit space 5G in\n", "user.wary:2:18-19: error: expected a path"},
-	{"wary 1\naudit\n", "user.wary:2:6-7: error: expected count, off, full or sync"},
+	{"wary 1\naudit\n",
+         "user.wary:2:6-7: error: expected count, off, full, sync, keep or max-size"},
 	{"wary 1\naudit cuont read\n",
-         "user.wary:2:7-12: error: expected count, off, full or sync | did you mean \"count\"?"},
+         "user.wary:2:7-12: error: expected count, off, full, sync, keep or max-size | did you "
+         "mean \"count\"?"},
+	{"wary 1\naudit keep\n", "user.wary:2:11-12: error: expected a span (90d, 52w)"},
+	{"wary 1\naudit keep 90\n",
+         "user.wary:2:12-14: error: this is no span to keep sessions for | a span is 90d or "
+         "52w, a day at least"},
+	{"wary 1\naudit keep 23h\n",
+         "user.wary:2:12-15: error: this is no span to keep sessions for | a span is 90d or "
+         "52w, a day at least"},
+	{"wary 1\naudit keep 1s\n",
+         "user.wary:2:12-14: error: this is no span to keep sessions for | a span is 90d or "
+         "52w, a day at least"},
+	{"wary 1\naudit keep 90d 1d\n",
+         "user.wary:2:16-18: error: unexpected \"1d\" at the end of the statement"},
+	{"wary 1\naudit max-size 1023K\n",
+         "user.wary:2:16-21: error: this is no size of a record | a size is 500M or 2G, a "
+         "megabyte at least"},
+	{"wary 1\naudit max-size\n", "user.wary:2:15-16: error: expected a size (500M, 2G)"},
+	/* A world that knows of no lasting folder: nothing counts. */
+	{"wary 1\naudit keep 90d\n",
+         "user.wary:2:1-15: error: how long sessions are kept counts only in files of "
+         "~/.config/wary and /etc/wary themselves | put it into your own policy, or the "
+         "machine's; wary audit prune removes by hand"},
 	{"wary 1\naudit count\n",
          "user.wary:2:12-13: error: expected a class (read, edit, exec, connect…)"},
 	{"wary 1\naudit full read\n",

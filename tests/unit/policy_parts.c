@@ -380,6 +380,64 @@ static void settings(void)
 
 static char found[400];
 
+static bool only_named_so(void *ctx, const char *path)
+{
+	(void)ctx;
+	return strcmp(path, "user.wary") == 0 || strcmp(path, "etc.wary") == 0;
+}
+
+static bool loads(const char *const *files)
+{
+	struct policy_report *r = NULL;
+	struct policy *p = NULL;
+	int err = policy_load(&w.world, files, &p, &r);
+
+	if (!err)
+		policy_free(p);
+	policy_report_free(r);
+	return !err;
+}
+
+/* How long sessions are kept. */
+static void retention(void)
+{
+	static const char *const both[] = {"machine:etc.wary", "user.wary", NULL};
+	static const char *const project[] = {"user.wary", "project:project.wary", NULL};
+	static const char *const line[] = {"user.wary", "rules:audit keep 1d\n", NULL};
+	static const char *const user[] = {"user.wary", NULL};
+	struct policy *p;
+	const struct policy_audit *a;
+
+	made_begin(&w);
+	w.world.lasting = only_named_so;
+	made_file_is(&w, "etc.wary", "wary 1\ndefault pass\naudit keep 52w\naudit max-size 1G\n");
+	made_file_is(&w, "user.wary",
+	             "wary 1\naudit keep 400d\naudit keep 30d # later\naudit max-size 2G\n");
+	made_file_is(&w, "project.wary", "wary 1\naudit keep 1d\n");
+	made_file_is(&w, "else.wary", "wary 1\naudit keep 1d\n");
+	p = made_load_files(&w, both);
+	a = policy_audit_of(p);
+	tap_ok(a->keep.amount == 52 * 7 * 86400ull && a->keep.line == 3 &&
+	               strcmp(a->keep.file, "etc.wary") == 0,
+	       "retention: the machine's longer span stays");
+	tap_is_str(a->keep.text, "audit keep 52w", "retention: as written");
+	tap_ok(a->max_size.amount == 2ull << 30 && strcmp(a->max_size.file, "user.wary") == 0,
+	       "retention: the user's larger size");
+	policy_free(p);
+	p = made_load_files(&w, user);
+	a = policy_audit_of(p);
+	tap_ok(a->keep.amount == 30 * 86400ull && a->keep.line == 3,
+	       "retention: in one text the later");
+	policy_free(p);
+	tap_ok(!loads(project), "retention: not a project's");
+	tap_ok(!loads(line), "retention: not the command line's");
+	made_file_is(&w, "user.wary", "wary 1\ninclude \"else.wary\"\n");
+	tap_ok(!loads(user), "retention: not what is included from elsewhere");
+	made_file_is(&w, "else.wary", "wary 1\n");
+	tap_ok(loads(user), "retention: which without it is no error");
+	made_begin(&w);
+}
+
 static void note_prefix(void *ctx, const char *prefix, bool below, unsigned classes)
 {
 	size_t n = strlen(found);
@@ -410,6 +468,7 @@ int main(void)
 	other_world();
 	listing();
 	settings();
+	retention();
 	prefixes();
 	return tap_done();
 }

@@ -1,0 +1,43 @@
+#include "audit/life.h"
+
+#include "base/log.h"
+
+#include <unistd.h>
+
+const char *life_name(enum life_reason why)
+{
+	static const char *const names[] = {"created", "paused", "ended", "cleaned up",
+	                                    "recovered"};
+	size_t tens = (size_t)why / 10;
+
+	return tens < sizeof names / sizeof names[0] ? names[tens] : "?";
+}
+
+static void note(struct audit *a, const char *what, enum life_reason why, const char *detail)
+{
+	const struct audit_event e = {
+		.kind = AUDIT_SESSION,
+		.class = CLASS_SYSCALL,
+		.answer = ANSWER_ALLOW,
+		.pid = getpid(),
+		.tid = getpid(),
+		.ppid = getppid(),
+		.uid = getuid(),
+		.object = what,
+		.object2 = detail,
+		.reason = (int)why,
+	};
+
+	if (audit_note(a, &e, 0) != 0)
+		log_detail("the session's life is not on record: %s", what);
+}
+
+void life_note(struct audit *a, enum life_reason why, const char *detail)
+{
+	note(a, life_name(why), why, detail);
+}
+
+void life_note_resumed(struct audit *a, enum life_reason why, const char *detail)
+{
+	note(a, "resumed", why, detail);
+}
