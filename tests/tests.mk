@@ -508,6 +508,7 @@ tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/audit \
 	tests/bench/floor \
+	tests/bench/floor_start \
 	tests/bench/opens \
 	tests/bench/policy
 tests_bench_audit_SOURCES = tests/bench/audit.c
@@ -518,6 +519,10 @@ tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = $(bench_libs)
 tests_bench_floor_CFLAGS = $(bench_cflags)
 tests_bench_floor_LDFLAGS = $(bench_ldflags)
+tests_bench_floor_start_SOURCES = tests/bench/floor_start.c
+tests_bench_floor_start_LDADD = $(unit_libs)
+tests_bench_floor_start_CFLAGS = $(unit_cflags)
+tests_bench_floor_start_LDFLAGS = $(unit_ldflags)
 tests_bench_opens_SOURCES = tests/bench/opens.c
 tests_bench_opens_LDADD = $(bench_libs)
 tests_bench_opens_CFLAGS = $(bench_cflags)

@@ -99,7 +99,13 @@ static void put_result(struct buf *b, const struct read_event *e)
 	}
 	if (e->result >= 0)
 		return;
-	name = strerrorname_np((int)-e->result);
+	/* Its name led elsewhere: the row that follows has what it led to. */
+	if (e->result == -ERR_RACE && audit_is_word(&e->kind, "decision"))
+		name = "judged anew";
+	else if (e->result <= -ERR_BASE)
+		name = err_text((int)e->result);
+	else
+		name = strerrorname_np((int)-e->result);
 	buf_str(b, name ? name : "failed");
 }
 

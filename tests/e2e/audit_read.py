@@ -90,6 +90,19 @@ def check_hostile(name):
     has("\n".join(lines("log", name)), "a\\x1b[31mred\\nb\\u{202e}c\\xff", "but what it was")
 
 
+def check_anew():
+    """A name through a link is judged, found to lead elsewhere, and judged anew: said so."""
+    (TMP / "real").mkdir()
+    (TMP / "real/f").write_text("")
+    (TMP / "linked").symlink_to("real")
+    done = wary("cat", TMP / "linked/f", rules="default allow\n")
+    name = re.search(r"wary audit show (\w+)", done.stderr).group(1)
+    found = lines("log", name, "--path", str(TMP / "linked/f"))[1:]
+    same([" judged anew " in line for line in found], [True], f"the attempt {found}")
+    found = lines("log", name, "--path", str(TMP / "real/f"))[1:]
+    same([" judged anew " in line for line in found], [False], f"what it led to {found}")
+
+
 def check_show(name):
     text = "\n".join(lines("show", name))
     for part in ("exit 7", "policy     test.wary (sha256 ", "programs   ", "secrets    none given",
@@ -170,6 +183,7 @@ def main():
     check_show(name)
     check_follow(name)
     check_words()
+    check_anew()
     check_read_only()
     done = audit("verify")
     same(done.returncode, 0, "verify")
