@@ -522,6 +522,7 @@ tests_lib_outer_CFLAGS = $(lib_cflags)
 tests_lib_outer_LDFLAGS = $(lib_ldflags)
 bench_programs = \
 	tests/bench/audit \
+	tests/bench/beside \
 	tests/bench/floor \
 	tests/bench/floor_start \
 	tests/bench/opens \
@@ -530,6 +531,10 @@ tests_bench_audit_SOURCES = tests/bench/audit.c
 tests_bench_audit_LDADD = $(unit_libs)
 tests_bench_audit_CFLAGS = $(unit_cflags)
 tests_bench_audit_LDFLAGS = $(unit_ldflags)
+tests_bench_beside_SOURCES = tests/bench/beside.c
+tests_bench_beside_LDADD = $(unit_libs)
+tests_bench_beside_CFLAGS = $(unit_cflags)
+tests_bench_beside_LDFLAGS = $(unit_ldflags)
 tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = $(bench_libs)
 tests_bench_floor_CFLAGS = $(bench_cflags)

@@ -24,10 +24,19 @@ struct batch_act {
 	char syscall[BATCH_SYSCALL_MAX_BYTES + 1];
 };
 
+/* A text and its id. */
+struct batch_text {
+	uint64_t id; /* 0: none yet */
+	size_t len_bytes;
+	char bytes[192];
+};
+
 struct batch {
 	struct store *store;
 	struct batch_identity who;
 	struct intern *strings, *actors, *acts;
+	/* What the last event had: the next often has the same program, rule, folder. */
+	struct batch_text last[RECORD_TEXTS];
 	struct batch_waiting *waiting; /* BATCH_SLOTS */
 	unsigned slots;                /* as many as have ever been used */
 	struct batch_totals totals;

@@ -32,45 +32,66 @@ static size_t prefix_bytes(const char *text, size_t len_bytes)
 	return n >= PREFIX_MIN_BYTES && n < len_bytes ? n : 0;
 }
 
-static int string_part(struct batch *b, uint64_t prefix, const char *whole, size_t cut,
-                       size_t len_bytes, uint64_t *id)
+/* @key: of the whole text. */
+static int string_new(struct batch *b, const struct intern_key *key, uint64_t prefix,
+                      const char *bytes, size_t len_bytes, uint64_t *id)
 {
-	struct intern_key key;
-	int err;
+	int err = put_string(b, prefix, bytes, len_bytes, id);
 
-	intern_key(b->strings, whole, len_bytes, &key);
-	*id = intern_find(b->strings, &key);
-	if (*id)
-		return 0;
-	err = put_string(b, prefix, whole + cut, len_bytes - cut, id);
 	if (!err)
-		intern_add(b->strings, &key, *id);
+		intern_add(b->strings, key, *id);
 	return err;
 }
 
-/* The id of a text, which is put into the store where it is not there. */
-static int string_id(struct batch *b, const struct record *r, enum record_text which, uint64_t *id)
+static int folder_id(struct batch *b, const char *text, size_t len_bytes, uint64_t *id)
 {
-	const char *text = r->text[which];
-	size_t len = r->head.len_bytes[which];
+	struct intern_key key;
+
+	intern_key(b->strings, text, len_bytes, &key);
+	*id = intern_find(b->strings, &key);
+	return *id ? 0 : string_new(b, &key, 0, text, len_bytes, id);
+}
+
+/* The id of a text, which is put into the store where it is not there. */
+static int string_find(struct batch *b, const char *text, size_t len_bytes, bool is_path,
+                       uint64_t *id)
+{
 	struct intern_key key;
 	uint64_t folder = 0;
 	size_t cut;
 	int err = 0;
 
-	*id = 0;
-	if (!text)
-		return 0;
-	intern_key(b->strings, text, len, &key);
+	intern_key(b->strings, text, len_bytes, &key);
 	*id = intern_find(b->strings, &key);
 	if (*id)
 		return 0;
-	cut = which == RECORD_ARGV || which == RECORD_STACK ? 0 : prefix_bytes(text, len);
+	cut = is_path ? prefix_bytes(text, len_bytes) : 0;
 	if (cut)
-		err = string_part(b, 0, text, 0, cut, &folder);
-	if (!err)
-		err = string_part(b, folder, text, cut, len, id);
-	return err;
+		err = folder_id(b, text, cut, &folder);
+	return err ? err : string_new(b, &key, folder, text + cut, len_bytes - cut, id);
+}
+
+static int string_id(struct batch *b, const struct record *r, enum record_text which, uint64_t *id)
+{
+	const char *text = r->text[which];
+	size_t len = r->head.len_bytes[which];
+	struct batch_text *last = &b->last[which];
+	int err;
+
+	*id = 0;
+	if (!text)
+		return 0;
+	if (last->id && last->len_bytes == len && memcmp(last->bytes, text, len) == 0) {
+		*id = last->id;
+		return 0;
+	}
+	err = string_find(b, text, len, which != RECORD_ARGV && which != RECORD_STACK, id);
+	if (err || len > sizeof last->bytes)
+		return err;
+	last->id = *id;
+	last->len_bytes = len;
+	memcpy(last->bytes, text, len);
+	return 0;
 }
 
 static int actor_id(struct batch *b, const struct record *r, uint64_t *id)

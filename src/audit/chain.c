@@ -1,5 +1,6 @@
 #include "audit/chain.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -27,25 +28,17 @@ unsigned signer_role_find(const char *word)
 	return 0;
 }
 
+static uint64_t get_u64(const uint8_t *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof v);
+	return le64toh(v);
+}
+
 uint64_t rows_source_id(const uint8_t sha256[32])
 {
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		v |= (uint64_t)sha256[i] << (8 * i);
-	return v & INT64_MAX;
-}
-
-static void put_u32(uint8_t *out, uint32_t v)
-{
-	for (unsigned i = 0; i < 4; i++)
-		out[i] = (uint8_t)(v >> (8 * i));
-}
-
-static void put_u64(uint8_t *out, uint64_t v)
-{
-	for (unsigned i = 0; i < 8; i++)
-		out[i] = (uint8_t)(v >> (8 * i));
+	return get_u64(sha256) & INT64_MAX;
 }
 
 /* A leaf under way. BLAKE2b cannot fail on arguments of the right size. */
@@ -63,18 +56,14 @@ static void leaf_bytes(struct leaf *l, const void *bytes, size_t len_bytes)
 
 static void leaf_u64(struct leaf *l, uint64_t v)
 {
-	uint8_t bytes[8];
-
-	put_u64(bytes, v);
-	leaf_bytes(l, bytes, sizeof bytes);
+	v = htole64(v);
+	leaf_bytes(l, &v, sizeof v);
 }
 
 static void leaf_u32(struct leaf *l, uint32_t v)
 {
-	uint8_t bytes[4];
-
-	put_u32(bytes, v);
-	leaf_bytes(l, bytes, sizeof bytes);
+	v = htole32(v);
+	leaf_bytes(l, &v, sizeof v);
 }
 
 static void leaf_text(struct leaf *l, const struct rows_text *t)
@@ -188,18 +177,20 @@ void chain_detail(struct chain_hash *chain, const struct rows_detail *row, struc
  * BLAKE2b, in one call. */
 void chain_event(struct chain_hash *chain, const struct rows_event *row, struct buf *copy)
 {
-	const uint64_t words[] = {row->id,    row->seq, row->at_us,  row->took_us,
-	                          row->actor, row->act, row->object, row->detail};
-	uint8_t bytes[1 + ROWS_HASH_BYTES + sizeof words + 1 + 8];
+	const uint64_t words[] = {htole64(row->id),      htole64(row->seq),   htole64(row->at_us),
+	                          htole64(row->took_us), htole64(row->actor), htole64(row->act),
+	                          htole64(row->object),  htole64(row->detail)};
+	const uint64_t result = htole64(row->known ? (uint64_t)row->result : 0);
+	uint8_t bytes[1 + ROWS_HASH_BYTES + sizeof words + 1 + sizeof result];
 	uint8_t *at = bytes;
 
 	*at++ = 'E';
 	memcpy(at, chain->bytes, sizeof chain->bytes);
 	at += sizeof chain->bytes;
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++, at += 8)
-		put_u64(at, words[i]);
+	memcpy(at, words, sizeof words);
+	at += sizeof words;
 	*at++ = row->known;
-	put_u64(at, row->known ? (uint64_t)row->result : 0);
+	memcpy(at, &result, sizeof result);
 	if (copy)
 		buf_add(copy, bytes, sizeof bytes);
 	invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, sizeof bytes, NULL,
@@ -225,11 +216,7 @@ void chain_closing(struct chain_hash *chain, const struct rows_closing *row, str
 
 int64_t chain_mark(const struct chain_hash *leaf)
 {
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		v |= (uint64_t)leaf->bytes[i] << (8 * i);
-	return (int64_t)v;
+	return (int64_t)get_u64(leaf->bytes);
 }
 
 void chain_checkpoint_message(struct buf *out, const struct rows_checkpoint *c)

@@ -4,11 +4,24 @@
 
 #include <string.h>
 
+/* The value itself is asked, since each sqlite3_column_ function locks, finds it and
+ * checks for failures anew. That is for one thread at a time, as these connections
+ * are (SQLITE_OPEN_NOMUTEX). */
+static sqlite3_value *next(struct columns *c)
+{
+	return sqlite3_column_value(c->stmt, c->at++);
+}
+
+static int64_t int_of(struct columns *c, sqlite3_value *v)
+{
+	if (sqlite3_value_type(v) != SQLITE_INTEGER)
+		c->wrong = true;
+	return sqlite3_value_int64(v);
+}
+
 int64_t columns_int(struct columns *c)
 {
-	if (sqlite3_column_type(c->stmt, c->at) != SQLITE_INTEGER)
-		c->wrong = true;
-	return sqlite3_column_int64(c->stmt, c->at++);
+	return int_of(c, next(c));
 }
 
 uint64_t columns_id(struct columns *c)
@@ -31,20 +44,18 @@ uint32_t columns_u32(struct columns *c)
 
 int64_t columns_int_or_null(struct columns *c, bool *known)
 {
-	*known = sqlite3_column_type(c->stmt, c->at) != SQLITE_NULL;
-	if (*known)
-		return columns_int(c);
-	c->at++;
-	return 0;
+	sqlite3_value *v = next(c);
+
+	*known = sqlite3_value_type(v) != SQLITE_NULL;
+	return *known ? int_of(c, v) : 0;
 }
 
-void columns_blob(struct columns *c, void *out, size_t len_bytes)
+static void blob_of(struct columns *c, sqlite3_value *v, void *out, size_t len_bytes)
 {
-	bool right = sqlite3_column_type(c->stmt, c->at) == SQLITE_BLOB &&
-	             (size_t)sqlite3_column_bytes(c->stmt, c->at) == len_bytes;
-	const void *bytes = right ? sqlite3_column_blob(c->stmt, c->at) : NULL;
+	bool right =
+		sqlite3_value_type(v) == SQLITE_BLOB && (size_t)sqlite3_value_bytes(v) == len_bytes;
+	const void *bytes = right ? sqlite3_value_blob(v) : NULL;
 
-	c->at++;
 	if (bytes)
 		memcpy(out, bytes, len_bytes);
 	else
@@ -53,14 +64,20 @@ void columns_blob(struct columns *c, void *out, size_t len_bytes)
 		c->wrong = true;
 }
 
+void columns_blob(struct columns *c, void *out, size_t len_bytes)
+{
+	blob_of(c, next(c), out, len_bytes);
+}
+
 bool columns_blob_or_null(struct columns *c, void *out, size_t len_bytes)
 {
-	if (sqlite3_column_type(c->stmt, c->at) == SQLITE_NULL) {
-		c->at++;
+	sqlite3_value *v = next(c);
+
+	if (sqlite3_value_type(v) == SQLITE_NULL) {
 		memset(out, 0, len_bytes);
 		return false;
 	}
-	columns_blob(c, out, len_bytes);
+	blob_of(c, v, out, len_bytes);
 	return true;
 }
 
@@ -81,17 +98,17 @@ bool columns_is_text(const struct rows_text *t)
 
 struct rows_text columns_text(struct columns *c)
 {
-	int type = sqlite3_column_type(c->stmt, c->at);
+	sqlite3_value *v = next(c);
+	int type = sqlite3_value_type(v);
 	struct rows_text t = {NULL, 0};
 
 	if (type == SQLITE_TEXT)
-		t.bytes = (const char *)sqlite3_column_text(c->stmt, c->at);
+		t.bytes = (const char *)sqlite3_value_text(v);
 	else if (type == SQLITE_BLOB)
-		t.bytes = sqlite3_column_blob(c->stmt, c->at);
+		t.bytes = sqlite3_value_blob(v);
 	/* Of a value of another type SQLite would make text to measure it. */
 	if (t.bytes)
-		t.len_bytes = (size_t)sqlite3_column_bytes(c->stmt, c->at);
-	c->at++;
+		t.len_bytes = (size_t)sqlite3_value_bytes(v);
 	/* An empty text has no bytes, in memory either. */
 	if (type != (columns_is_text(&t) ? SQLITE_TEXT : SQLITE_BLOB))
 		c->wrong = true;

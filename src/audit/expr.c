@@ -21,38 +21,45 @@ enum field_type {
 	FIELD_SPAN,   /* microseconds: 10ms */
 };
 
+/* Every event has an actor and an act, of which far fewer are stored than events:
+ * which of them fit is asked once, not anew for each event. Not of what batches
+ * have bits for: there few events are looked at. */
+#define ACTOR "e.actor IN (SELECT w.id FROM actor w WHERE "
+#define ACT "e.act IN (SELECT a.id FROM act a WHERE "
+
 static const struct field {
 	const char *name;
 	enum field_type type;
 	const char *sql;
+	const char *once; /* ACTOR, ACT or NULL */
 } fields[] = {
-	{"session", FIELD_TEXT, "s.name"},
-	{"kind", FIELD_WORD_KIND, "a.kind"},
-	{"class", FIELD_WORD_CLASS, "a.class"},
-	{"verdict", FIELD_WORD_ANSWER, "a.answer"},
-	{"judge", FIELD_TEXT, "a.judge"},
-	{"syscall", FIELD_TEXT, "a.syscall"},
-	{"program", FIELD_TEXT, SCHEMA_TEXT("w.program")},
-	{"object", FIELD_TEXT, SCHEMA_TEXT("e.object")},
-	{"object2", FIELD_TEXT, SCHEMA_TEXT("d.object2")},
-	{"name", FIELD_TEXT, "wary_host(" SCHEMA_TEXT("e.object") ")"},
-	{"argv", FIELD_TEXT, SCHEMA_TEXT("d.argv")},
-	{"cwd", FIELD_TEXT, SCHEMA_TEXT("d.cwd")},
-	{"rule", FIELD_TEXT, SCHEMA_TEXT("a.rule_text")},
-	{"file", FIELD_TEXT, SCHEMA_TEXT("a.rule_file")},
-	{"line", FIELD_NUMBER, "a.rule_line"},
-	{"stack", FIELD_TEXT, SCHEMA_TEXT("d.stack")},
-	{"sha256", FIELD_TEXT, "lower(hex(d.sha256))"},
-	{"id", FIELD_NUMBER, "e.id"},
-	{"seq", FIELD_NUMBER, "(c.first_seq + e.id - c.first_event)"},
-	{"pid", FIELD_NUMBER, "w.pid"},
-	{"tid", FIELD_NUMBER, "w.tid"},
-	{"ppid", FIELD_NUMBER, "w.ppid"},
-	{"uid", FIELD_NUMBER, "w.uid"},
-	{"flags", FIELD_NUMBER, "a.flags"},
-	{"reason", FIELD_NUMBER, "coalesce(d.reason, 0)"},
-	{"result", FIELD_RESULT, "e.result"},
-	{"took", FIELD_SPAN, "e.took_us"},
+	{"session", FIELD_TEXT, "s.name", NULL},
+	{"kind", FIELD_WORD_KIND, "a.kind", NULL},
+	{"class", FIELD_WORD_CLASS, "a.class", NULL},
+	{"verdict", FIELD_WORD_ANSWER, "a.answer", NULL},
+	{"judge", FIELD_TEXT, "a.judge", ACT},
+	{"syscall", FIELD_TEXT, "a.syscall", ACT},
+	{"program", FIELD_TEXT, SCHEMA_TEXT("w.program"), ACTOR},
+	{"object", FIELD_TEXT, SCHEMA_TEXT("e.object"), NULL},
+	{"object2", FIELD_TEXT, SCHEMA_TEXT("d.object2"), NULL},
+	{"name", FIELD_TEXT, "wary_host(" SCHEMA_TEXT("e.object") ")", NULL},
+	{"argv", FIELD_TEXT, SCHEMA_TEXT("d.argv"), NULL},
+	{"cwd", FIELD_TEXT, SCHEMA_TEXT("d.cwd"), NULL},
+	{"rule", FIELD_TEXT, SCHEMA_TEXT("a.rule_text"), ACT},
+	{"file", FIELD_TEXT, SCHEMA_TEXT("a.rule_file"), ACT},
+	{"line", FIELD_NUMBER, "a.rule_line", ACT},
+	{"stack", FIELD_TEXT, SCHEMA_TEXT("d.stack"), NULL},
+	{"sha256", FIELD_TEXT, "lower(hex(d.sha256))", NULL},
+	{"id", FIELD_NUMBER, "e.id", NULL},
+	{"seq", FIELD_NUMBER, "(c.first_seq + e.id - c.first_event)", NULL},
+	{"pid", FIELD_NUMBER, "w.pid", ACTOR},
+	{"tid", FIELD_NUMBER, "w.tid", ACTOR},
+	{"ppid", FIELD_NUMBER, "w.ppid", ACTOR},
+	{"uid", FIELD_NUMBER, "w.uid", ACTOR},
+	{"flags", FIELD_NUMBER, "a.flags", ACT},
+	{"reason", FIELD_NUMBER, "coalesce(d.reason, 0)", NULL},
+	{"result", FIELD_RESULT, "e.result", NULL},
+	{"took", FIELD_SPAN, "e.took_us", NULL},
 };
 #define FIELDS (sizeof fields / sizeof fields[0])
 
@@ -391,6 +398,7 @@ static int condition(struct parser *p)
 		const char *word, *sql;
 	} flags[] = {{"unknown", "e.result IS NULL"}, {"refused", "a.answer <> 'allow'"}};
 	const struct field *f;
+	int err;
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
 		if (!is(p, TOKEN_WORD, flags[i].word))
@@ -405,7 +413,10 @@ static int condition(struct parser *p)
 	if (!f)
 		return no_field(p);
 	advance(p);
-	return is(p, TOKEN_WORD, "in") ? in_list(p, f) : comparison(p, f);
+	buf_str(&p->out->sql, f->once ? f->once : "");
+	err = is(p, TOKEN_WORD, "in") ? in_list(p, f) : comparison(p, f);
+	buf_str(&p->out->sql, f->once ? ")" : "");
+	return err;
 }
 
 static int one(struct parser *p)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# wary-test: as=owner
+# wary-test: as=owner timeout=600
 """Exports are valid by the public schemas themselves: CycloneDX's JSON schema, OTLP's protobuf messages,
 the fields of ECS. The schemas and what validates by them come from npm, by a session that is exported then."""
 import copy
@@ -26,7 +26,7 @@ def work():
     pip = next(pathlib.Path("/usr/share/python-wheels").glob("pip-*.whl"))
     done = wary("sh", "-c", 'npm install --ignore-scripts "$@" && "$VENV/bin/python" -m pip install --no-index --find-links'
                 ' "$SERVED/simple/first" --find-links "$SERVED/simple/second" first', "sh", *schemas.VALIDATORS,
-                cwd=schemas.MODULES, options=["-q"],
+                cwd=schemas.MODULES, options=["-q"], timeout=480,
                 env={**os.environ, "VENV": str(venv), "SERVED": str(served), "PIP_DISABLE_PIP_VERSION_CHECK": "1",
                      "PYTHONPATH": str(pip)})
     if not ok(done.returncode == 0, "packages are installed from the registry"):

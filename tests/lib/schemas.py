@@ -22,7 +22,9 @@ VALIDATORS = ["ajv@8.20.0", "ajv-formats@3.0.1", "ajv-formats-draft2019@1.6.1", 
 def npm_setup():
     """npm's configuration of this test's home: the registry, and nothing asked or told."""
     registry = os.environ.get("NPM_REGISTRY", "https://registry.npmjs.org/")
-    (HOME / ".npmrc").write_text(f"registry={registry}\naudit=false\nfund=false\nupdate-notifier=false\n")
+    (HOME / ".npmrc").write_text(f"registry={registry}\naudit=false\nfund=false\nupdate-notifier=false\n"
+                                 # A registry that cannot be reached is told in seconds, not in minutes.
+                                 "fetch-retries=3\nfetch-retry-mintimeout=1000\nfetch-retry-maxtimeout=5000\n")
     MODULES.mkdir()
     (MODULES / "package.json").write_text('{"name": "validators", "version": "1.0.0", "private": true}\n')
 

@@ -33,7 +33,8 @@ DIST_FOLDERS = ["docs", "examples", "tests"]
 # Frame of the C tests, not tests themselves.
 TEST_FRAME = {"tests/unit/tap.c", "tests/fuzz/drive.c"}
 # Helpers that are made of wary's own parts.
-WITH_WARY = {"tests/lib/audit_session.c", "tests/bench/audit.c", "tests/bench/floor_start.c"}
+WITH_WARY = {"tests/lib/audit_session.c", "tests/bench/audit.c", "tests/bench/beside.c",
+             "tests/bench/floor_start.c"}
 # Folder -> libraries its programs link with (see Makefile.am).
 TEST_KINDS = {
     "unit": "$(unit_libs)",

@@ -31,23 +31,27 @@ static void wrong(const char *text, const char *want)
 	buf_free(&error);
 }
 
+#define ACTOR(condition) "(e.actor IN (SELECT w.id FROM actor w WHERE " condition "))"
+#define ACT(condition) "(e.act IN (SELECT a.id FROM act a WHERE " condition "))"
+
 static void test_sql(void)
 {
-	sql_of("pid=7", "(coalesce(w.pid = 7, 0))");
-	sql_of("  pid  !=  -7 ", "(coalesce(w.pid != -7, 1))");
+	sql_of("pid=7", ACTOR("coalesce(w.pid = 7, 0)"));
+	sql_of("  pid  !=  -7 ", ACTOR("coalesce(w.pid != -7, 1)"));
 	sql_of("class=exec and not (verdict=deny or refused)",
 	       "(coalesce(a.class = 'exec', 0)) AND NOT ((coalesce(a.answer = 'deny', 0)) OR "
 	       "(a.answer <> 'allow'))");
-	sql_of("pid=1 or pid=2 and pid=3", "(coalesce(w.pid = 1, 0)) OR (coalesce(w.pid = 2, 0)) "
-	                                   "AND (coalesce(w.pid = 3, 0))");
+	sql_of("id=1 or id=2 and seq=3", "((e.id = 1)) OR ((e.id = 2)) AND "
+	                                 "(coalesce((c.first_seq + e.id - c.first_event) = 3, 0))");
+	sql_of("not pid=1", "NOT " ACTOR("coalesce(w.pid = 1, 0)"));
 	sql_of("not not unknown", "(e.result IS NULL)");
 	sql_of("syscall in (open, 'a\\'b', \"c\\\"d\")",
-	       "(coalesce(a.syscall, '') IN ('open','a''b','c\"d'))");
+	       ACT("coalesce(a.syscall, '') IN ('open','a''b','c\"d')"));
 	sql_of("took>=10ms", "(coalesce(e.took_us >= 10000, 0))");
 	sql_of("took < 2s", "(coalesce(e.took_us < 2000000, 0))");
 	sql_of("result = ENOENT", "(coalesce(e.result = -2, 0))");
 	sql_of("result=-EACCES", "(coalesce(e.result = -13, 0))");
-	sql_of("judge=\"it's; --\"", "(coalesce(a.judge = 'it''s; --', 0))");
+	sql_of("judge=\"it's; --\"", ACT("coalesce(a.judge = 'it''s; --', 0)"));
 	sql_of("session~\"a'b\"", "(wary_glob('a''b', coalesce(s.name, '')))");
 	sql_of("session !~ x*", "(NOT wary_glob('x*', coalesce(s.name, '')))");
 	sql_of("since 2d", "");
