@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -13,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(access, fsync, geteuid, linkat, open_any, pread64, rename, unlink, unlinkat);
 
 #define MAGIC "warykey1"
 #define ALGORITHM "Ed25519"

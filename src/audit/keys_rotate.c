@@ -14,6 +14,7 @@
 #include "audit/keys_inside.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <sodium.h>
@@ -21,6 +22,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+USES(access, faccessat, flock, fsync, linkat, open_any, renameat, unlinkat);
 
 static bool same_file(int folder_fd, const char *a, const char *b)
 {

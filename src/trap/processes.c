@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/lineage.h"
 #include "tracee/procfs.h"
 #include "trap/used.h"
@@ -21,6 +22,9 @@
 #include <sys/wait.h>
 
 #define BUCKETS 1024
+USES(epoll_ctl, epoll_wait, ioctl_pidfd, pidfd_open);
+USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
+
 /* Watched at once, and no more than a quarter of wary's descriptors; of what comes
  * beyond that no end is recorded. */
 #define WATCHED_MAX 2048

@@ -1,5 +1,8 @@
 #include "trap/used.h"
 
+#include "base/buf.h"
+#include "base/own.h"
+#include "base/uses.h"
 #include "tracee/procfs.h"
 
 #include <inttypes.h>
@@ -10,6 +13,11 @@
 #include <unistd.h>
 
 static uint64_t ms_of_ticks(uint64_t ticks)
+USES(open_read, pidfd_send_signal);
+
+/* /proc/PID/status: most of it are the groups, of which a process has up to 65,536. */
+#define STATUS_MAX_BYTES ((size_t)1 << 20)
+
 {
 	long per_second = sysconf(_SC_CLK_TCK);
 
