@@ -75,7 +75,8 @@ static int prepare(struct request *r)
 	hand_ready(r);
 	r->caller.program = lineage_of_first(r->sup->lineage, r->call->tid, &r->caller.tgid,
 	                                     execs ? NULL : &first);
-	if (first && processes_forked(r->sup->processes, r->caller.tgid) != 0)
+	if (first && processes_forked(r->sup->processes, r->caller.tgid, r->sup->listener_fd,
+	                              r->call->id) != 0)
 		stop_tree(r->sup);
 	err = f ? f->prepare(r) : -ERR_UNSUPPORTED;
 	for (unsigned i = 0; i < r->facts_n; i++) /* a secret is for who is not there yet */

@@ -5,6 +5,7 @@
 #include "base/uses.h"
 #include "tracee/lineage.h"
 #include "tracee/procfs.h"
+#include "trap/notify.h"
 #include "trap/used.h"
 
 #include <poll.h>
@@ -21,10 +22,10 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#define BUCKETS 1024
 USES(epoll_ctl, epoll_wait, ioctl_pidfd, pidfd_open);
 USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
 
+#define BUCKETS 1024
 /* Watched at once, and no more than a quarter of wary's descriptors; of what comes
  * beyond that no end is recorded. */
 #define WATCHED_MAX 2048
@@ -36,8 +37,10 @@ USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
 #define LOOK_FIRST_MS 100
 #define LOOK_LONGEST_MS 10000
 #define LOOKS_AT_ONCE 64
-/* Where none ends for so long, what ended ones left is let go of. */
+/* Where none ends for so long, what ended ones left is let go of; then after twice that
+ * time and so on, after no more than the longest: a calm tree costs no power. */
 #define CALM_MS 500
+#define CALM_LONGEST_MS 8000
 /* The end of a process that wary could not be told the status of. */
 #define STATUS_UNKNOWN (-1)
 
@@ -161,8 +164,8 @@ static void forget(struct processes *p, struct process **at)
 	p->watched--;
 }
 
-/* The process that has this number now, if it is known; one that had it before
- * is brought to its end. */
+/* The process that has this number now, if it is known, also where it has ended and is
+ * not reaped yet; one that had it before is brought to its end. */
 static int find(struct processes *p, pid_t pid, struct process **out)
 {
 	struct process **at = place_of(p, pid);
@@ -172,13 +175,11 @@ static int find(struct processes *p, pid_t pid, struct process **out)
 	*out = NULL;
 	if (!*at)
 		return 0;
-	if (poll(&gone, 1, 0) == 0) {
+	/* Its number is its own until it is reaped, and only then is its status told. */
+	if (poll(&gone, 1, 0) == 0 || !has_ended(p, (*at)->pidfd)) {
 		*out = *at;
 		return 0;
 	}
-	/* Its number is its own until it is reaped, and only then is its status told. */
-	if (!has_ended(p, (*at)->pidfd))
-		return 0;
 	err = note_end(p, *at);
 	forget(p, at);
 	return err;
@@ -253,7 +254,7 @@ static int note_fork(struct processes *p, pid_t pid, pid_t ppid, uid_t uid, int 
 	};
 	int err = audit_note(p->audit, &e, 0);
 
-	return err ? err : watch(p, &e, pidfd);
+	return err || *pidfd < 0 ? err : watch(p, &e, pidfd);
 }
 
 /* Rows of the ancestors that have none: from the nearest upwards they are
@@ -331,31 +332,35 @@ static int loaded(struct processes *p, const struct audit_event *image)
 	return 0;
 }
 
-static int forked(struct processes *p, pid_t pid)
+static int forked(struct processes *p, pid_t pid, int listener_fd, uint64_t id)
 {
 	auto_fd fd = open_process(pid);
-	struct procfs_ids ids;
+	struct procfs_ids ids = {0};
 	struct process *known = NULL;
 	char path[32];
 	struct stat st;
+	bool has_ids;
 	int err = find(p, pid, &known);
 
-	if (err || known || fd < 0)
+	if (err || known)
 		return err;
 	snprintf(path, sizeof path, "/proc/%d", pid);
-	/* It waits for its answer; a kill may take it all the same. */
-	if (procfs_ids_of(fd, pid, &ids) != 0 || stat(path, &st) != 0)
+	/* Where no descriptor is left its parent stays unknown. */
+	has_ids = fd >= 0 && procfs_ids_of(fd, pid, &ids) == 0;
+	/* The number was its own for as long as it has waited for its answer: asked
+	 * after reading (law 3). A kill may have taken it. */
+	if (stat(path, &st) != 0 || notify_valid(listener_fd, id) != 0)
 		return 0;
-	err = place_parents(p, fd, pid, ids.ppid, st.st_uid);
+	err = has_ids ? place_parents(p, fd, pid, ids.ppid, st.st_uid) : 0;
 	return err ? err : note_fork(p, pid, ids.ppid, st.st_uid, &fd);
 }
 
-int processes_forked(struct processes *p, pid_t pid)
+int processes_forked(struct processes *p, pid_t pid, int listener_fd, uint64_t id)
 {
 	int err;
 
 	pthread_mutex_lock(&p->lock);
-	err = forked(p, pid);
+	err = forked(p, pid, listener_fd, id);
 	pthread_mutex_unlock(&p->lock);
 	return err;
 }
@@ -386,9 +391,9 @@ static void on_end(struct processes *p, pid_t pid)
 	forget(p, at);
 }
 
-static unsigned longer(unsigned gap_ms)
+static unsigned longer(unsigned gap_ms, unsigned most_ms)
 {
-	return gap_ms * 2 < LOOK_LONGEST_MS ? gap_ms * 2 : LOOK_LONGEST_MS;
+	return gap_ms * 2 < most_ms ? gap_ms * 2 : most_ms;
 }
 
 /* Looks at those whose time it is. */
@@ -404,7 +409,7 @@ static void look_around(struct processes *p)
 		for (struct process *one = p->buckets[i]; one; one = one->next) {
 			if (one->look_ms <= now && looks++ < LOOKS_AT_ONCE) {
 				used_look(&one->used, one->pid, one->pidfd);
-				one->gap_ms = longer(one->gap_ms);
+				one->gap_ms = longer(one->gap_ms, LOOK_LONGEST_MS);
 				one->look_ms = now + one->gap_ms;
 			}
 			if (!due || one->look_ms < due)
@@ -414,20 +419,21 @@ static void look_around(struct processes *p)
 	p->due_ms = due;
 }
 
-static int sleep_ms(const struct processes *p)
+/* Until the next look, or the next time that calm is used. */
+static int sleep_ms(const struct processes *p, uint64_t calm_ms)
 {
 	uint64_t now = now_ms();
+	uint64_t next = p->due_ms && p->due_ms < calm_ms ? p->due_ms : calm_ms;
 
-	if (!p->due_ms || p->due_ms > now + CALM_MS)
-		return CALM_MS;
-	return p->due_ms > now ? (int)(p->due_ms - now) : 0;
+	return next > now ? (int)(next - now) : 0;
 }
 
 static void *main_of(void *arg)
 {
 	struct processes *p = arg;
 	bool stopping = false;
-	uint64_t calm_since_ms = now_ms();
+	unsigned gap_ms = CALM_MS;
+	uint64_t calm_ms = now_ms() + gap_ms; /* when it is used, if none ends before */
 	int wait_ms = CALM_MS;
 
 	while (!stopping) {
@@ -437,11 +443,13 @@ static void *main_of(void *arg)
 
 		if (n < 0 && errno != EINTR)
 			break;
-		if (n > 0)
-			calm_since_ms = now_ms();
-		if (now_ms() - calm_since_ms >= CALM_MS) {
+		if (n > 0) {
+			gap_ms = CALM_MS;
+			calm_ms = now_ms() + gap_ms;
+		} else if (now_ms() >= calm_ms) {
 			lineage_settle(p->lineage);
-			calm_since_ms = now_ms();
+			gap_ms = longer(gap_ms, CALM_LONGEST_MS);
+			calm_ms = now_ms() + gap_ms;
 		}
 		pthread_mutex_lock(&p->lock);
 		for (int i = 0; i < n; i++)
@@ -450,7 +458,7 @@ static void *main_of(void *arg)
 			else
 				(void)!read(p->wake_fd, &woken, sizeof woken);
 		look_around(p);
-		wait_ms = sleep_ms(p);
+		wait_ms = sleep_ms(p, calm_ms);
 		stopping = p->stopping;
 		pthread_mutex_unlock(&p->lock);
 	}

@@ -12,6 +12,7 @@
 #include "audit/audit.h"
 #include "base/err.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct lineage;
@@ -31,9 +32,12 @@ must_check int processes_start(struct audit *a, struct lineage *l, pid_t guardia
 must_check int processes_loaded(struct processes *p, const struct audit_event *image);
 
 /** processes_forked: a process that has run no program yet makes its first call that
- * is seen: a row is made of it, unless it has one.  Any thread.
+ * is seen: a row is made of it, unless it has one; with a parent of 0 where wary has
+ * no descriptor left to ask by.  Any thread.
+ * @listener_fd, @id: the call's notification: where it no longer stands when the
+ * process has been looked at, there is no row.
  * Returns 0 or -ERR_RECORD, -ERR_NOMEM. */
-must_check int processes_forked(struct processes *p, pid_t pid);
+must_check int processes_forked(struct processes *p, pid_t pid, int listener_fd, uint64_t id);
 
 /** processes_stop: the tree is gone: rows of ends that are still to come, then
  * frees. @p: or NULL. */

@@ -5,6 +5,7 @@
 #include "base/uses.h"
 #include "tracee/procfs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static uint64_t ms_of_ticks(uint64_t ticks)
 USES(open_read, pidfd_send_signal);
 
 /* /proc/PID/status: most of it are the groups, of which a process has up to 65,536. */
 #define STATUS_MAX_BYTES ((size_t)1 << 20)
 
+static uint64_t ms_of_ticks(uint64_t ticks)
 {
 	long per_second = sysconf(_SC_CLK_TCK);
 
@@ -52,13 +53,14 @@ static bool read_times(pid_t pid, struct used *out)
 static uint64_t read_peak_kib(pid_t pid)
 {
 	char path[64];
-	char text[2048];
+	auto_buf text = {.max_bytes = STATUS_MAX_BYTES};
 	const char *at;
 
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if (procfs_read(path, text, sizeof text) <= 0)
+	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || buf_read_file(&text, fd) != 0 || !buf_text(&text))
 		return 0;
-	at = strstr(text, "\nVmHWM:");
+	at = strstr(text.data, "\nVmHWM:");
 	return at ? strtoull(at + strlen("\nVmHWM:"), NULL, 10) : 0;
 }
 
