@@ -116,6 +116,7 @@ struct round {
 	struct met met;
 	int done;  /* each gave 0 */
 	int error; /* the first that it gave otherwise */
+	int own;   /* wary's own failure to look at one; 0: none */
 };
 
 static void visit(struct round *o, pid_t pid)
@@ -125,8 +126,12 @@ static void visit(struct round *o, pid_t pid)
 
 	if (o->group != 0 && getpgid(pid) != o->group)
 		return;
-	if (member_open(o->r, pid, &m) != 0)
+	err = member_open(o->r, pid, &m);
+	if (err != 0) {
+		if (err != -ESRCH && err != -ERR_OUTSIDE)
+			o->own = err;
 		return;
+	}
 	/* Asked again, now that the process is known. */
 	if (o->group == 0 || (getpgid(pid) == o->group && member_still(&m))) {
 		err = o->each(o->ctx, &m);
@@ -173,6 +178,8 @@ int member_each(struct request *r, pid_t group, int (*each)(void *ctx, const str
 	free(o.met.bits);
 	if (met < 0)
 		return met;
+	if (o.own != 0) /* not all were looked at: whatever was found is not the whole */
+		return o.own;
 	return o.done > 0 || o.error == 0 ? o.done : o.error;
 }
 

@@ -34,7 +34,7 @@ bool member_is_caller(struct request *r, pid_t pid);
  * @group: only those of this process group; 0: all.
  * @each: returns 0 or -errno.
  * Returns how many were met, or the first -errno where none gave 0; -ERR_NOMEM,
- * -ERR_SYS. */
+ * -ERR_SYS; -ERR_NOFD where one could not be looked at. */
 must_check int member_each(struct request *r, pid_t group,
                            int (*each)(void *ctx, const struct member *m), void *ctx);
 
