@@ -115,7 +115,7 @@ static bool opens_more(const struct request *r)
 static void act(struct request *r, const struct receipt *receipt)
 {
 	const struct place *from = &r->target.place[0];
-	const struct place *to = &r->target.place[1];
+	struct place *to = &r->target.place[1];
 	char old_name[PLACE_NAME_MAX + 1];
 	char new_name[PLACE_NAME_MAX + 1];
 
@@ -135,6 +135,8 @@ static void act(struct request *r, const struct receipt *receipt)
 	            (unsigned)r->flags) != 0)
 		r->reply.value = -errno;
 	hand_off(r);
+	/* As in remove.c: what bore the new name ends before the caller goes on. */
+	fd_drop(&to->fd);
 }
 
 const struct family family_rename = {.prepare = prepare, .act = act};

@@ -211,6 +211,16 @@ static void watched(void)
 	inotify_add_watch(n, "seen", IN_DELETE_SELF);
 	say("rmdir of a watched folder", rmdir("seen"));
 	say_number("told at once", read(n, e, sizeof e));
+	close(open("seen", O_CREAT | O_RDWR, 0644));
+	close(open("over", O_CREAT | O_RDWR, 0644));
+	inotify_add_watch(n, "seen", IN_DELETE_SELF);
+	say("rename over a watched file", rename("over", "seen"));
+	say_number("told at once", read(n, e, sizeof e));
+	mkdir("watched", 0755);
+	mkdir("beside", 0755);
+	inotify_add_watch(n, "watched", IN_DELETE_SELF);
+	say("rename over a watched folder", rename("beside", "watched"));
+	say_number("told at once", read(n, e, sizeof e));
 	close(n);
 }
 
