@@ -1,6 +1,7 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
 	tests/unit/answer_arrivals \
+	tests/unit/answer_member \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_control \
 	tests/unit/ask_notice \
@@ -51,11 +52,17 @@ unit_programs = \
 	tests/unit/trap_confine \
 	tests/unit/trap_filter \
 	tests/unit/trap_kernel \
-	tests/unit/trap_symbol
+	tests/unit/trap_processes \
+	tests/unit/trap_symbol \
+	tests/unit/trap_used
 tests_unit_answer_arrivals_SOURCES = tests/unit/answer_arrivals.c
 tests_unit_answer_arrivals_LDADD = $(unit_libs)
 tests_unit_answer_arrivals_CFLAGS = $(unit_cflags)
 tests_unit_answer_arrivals_LDFLAGS = $(unit_ldflags)
+tests_unit_answer_member_SOURCES = tests/unit/answer_member.c
+tests_unit_answer_member_LDADD = $(unit_libs)
+tests_unit_answer_member_CFLAGS = $(unit_cflags)
+tests_unit_answer_member_LDFLAGS = $(unit_ldflags)
 tests_unit_answer_open_flags_SOURCES = tests/unit/answer_open_flags.c
 tests_unit_answer_open_flags_LDADD = $(unit_libs)
 tests_unit_answer_open_flags_CFLAGS = $(unit_cflags)
@@ -256,10 +263,18 @@ tests_unit_trap_kernel_SOURCES = tests/unit/trap_kernel.c
 tests_unit_trap_kernel_LDADD = $(unit_libs)
 tests_unit_trap_kernel_CFLAGS = $(unit_cflags)
 tests_unit_trap_kernel_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_processes_SOURCES = tests/unit/trap_processes.c
+tests_unit_trap_processes_LDADD = $(unit_libs)
+tests_unit_trap_processes_CFLAGS = $(unit_cflags)
+tests_unit_trap_processes_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_symbol_SOURCES = tests/unit/trap_symbol.c
 tests_unit_trap_symbol_LDADD = $(unit_libs)
 tests_unit_trap_symbol_CFLAGS = $(unit_cflags)
 tests_unit_trap_symbol_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_used_SOURCES = tests/unit/trap_used.c
+tests_unit_trap_used_LDADD = $(unit_libs)
+tests_unit_trap_used_CFLAGS = $(unit_cflags)
+tests_unit_trap_used_LDFLAGS = $(unit_ldflags)
 fault_programs = \
 	tests/fault/audit_bits \
 	tests/fault/audit_fail \
@@ -704,6 +719,7 @@ dist_extra = \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \
 	tests/lint/banned.py \
+	tests/lint/confine.libc \
 	tests/lint/confine.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \

@@ -87,6 +87,8 @@ def attack(program, rules, outside, listener, name):
     return dict(line.split() for line in run.stdout.splitlines())
 
 
+if not ok(OPEN.exists(), "the wary of this test is built (make tests-build)"):
+    finish()
 doctor = subprocess.run([WARY, "doctor"], capture_output=True, text=True, check=False,
                         stdin=subprocess.DEVNULL).stdout
 offered = next((line for line in doctor.splitlines() if line.startswith("second boundary")), "")

@@ -363,8 +363,18 @@ static void netlink(void)
 /* What no kernel has: what wary does not let through looks the same. */
 static void protocols(void)
 {
+	int pair[2];
+
 	say("a protocol that there is not", socket(AF_INET, SOCK_STREAM, 250));
 	say("netlink that there is not", socket(AF_NETLINK, SOCK_RAW, 31));
+	say("a pair of TCP", socketpair(AF_INET, SOCK_STREAM, 0, pair));
+	say("a pair of UDP", socketpair(AF_INET6, SOCK_DGRAM, IPPROTO_UDP, pair));
+	say("a pair of UDP as a stream", socketpair(AF_INET, SOCK_STREAM, IPPROTO_UDP, pair));
+	say("a pair of no type", socketpair(AF_INET, 11, 0, pair));
+	say("a pair of netlink", socketpair(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, pair));
+	say("a pair of no family", socketpair(AF_UNSPEC, SOCK_STREAM, 0, pair));
+	say("a pair of a family below 0", socketpair(-1, SOCK_STREAM, 0, pair));
+	say("a pair to no address", socketpair(AF_UNIX, SOCK_STREAM, 0, NULL));
 }
 
 int main(void)
