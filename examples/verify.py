@@ -396,31 +396,60 @@ def under(leaf, count, place, path, root):
     return leaf == root
 
 
+def once(pairs):
+    check(len(dict(pairs)) == len(pairs), "a member is there twice")
+    return dict(pairs)
+
+
+def form(value, kind):
+    """That a value is of one form, and no other, all the way down; returns it with its hexadecimal as bytes."""
+    if isinstance(kind, dict):
+        check(type(value) is dict and value.keys() == kind.keys(), "other members than a proof has")
+        return {name: form(value[name], kind[name]) for name in kind}
+    if isinstance(kind, list):
+        check(type(value) is list and (value or kind == [bytes]), "no list")
+        return [form(one, kind[0]) for one in value]
+    check(type(value) is (int if kind is int else str), "a value of another kind")
+    if kind is bytes:
+        check(not value.strip("0123456789abcdef"), "no hexadecimal")
+        return bytes.fromhex(value)
+    check(kind is str or 0 <= value < 1 << 63, "a number out of bounds")
+    return value
+
+
+FORM = {"wary_proof": int, "row": int,
+        "rows": [{"bytes": bytes, "checkpoint": int, "place": int, "path": [bytes]}],
+        "checkpoints": [{"message": bytes, "signature": bytes}],
+        "keys": [{"role": str, "at_us": int, "public": bytes, "by": bytes, "certificate": bytes}]}
+
+
 def prove(proof, machine):
     """Returns the event and its rows, or raises."""
     points = {}
     for entry in proof["checkpoints"]:
-        message = bytes.fromhex(entry["message"])
+        message, signature = entry["message"], entry["signature"]
         c = point_of(message)
-        check(signed(c["public"], message, bytes.fromhex(entry["signature"])), "a false signature")
+        check(len(signature) == 64 and signed(c["public"], message, signature), "a false signature")
         points[c["id"]] = c
     check(len({(c["session"], c["uuid"]) for c in points.values()}) == 1, "several sessions")
     uuid = next(iter(points.values()))["uuid"]
     trusted, signers = {}, {}
     for key in reversed(proof["keys"]):
-        public, by = bytes.fromhex(key["public"]), bytes.fromhex(key["by"])
+        public, by = key["public"], key["by"]
         role = {"machine": 1, "session": 2, "recovery": 3}[key["role"]]
         message = (b"wary certificate 1\0" + bytes([role]) + public
                    + (bytes(16) if role == 1 else uuid) + u64(key["at_us"]))
-        check(signed(by, message, bytes.fromhex(key["certificate"])), "a false certificate")
+        check(len(public) == 32 and len(key["certificate"]) == 64 and signed(by, message, key["certificate"]),
+              "a false certificate")
+        check(by in trusted or (role == 1 and by == public), "a key's certifier is missing")
         if role == 1:
             trusted[public] = public == machine or trusted.get(by, False)
         else:
-            check(trusted.get(by), "signed by another machine")
+            check(trusted[by], "signed by another machine")
             signers[public] = role
     rows = {}
     for entry in proof["rows"]:
-        data, c = bytes.fromhex(entry["bytes"]), points[entry["checkpoint"]]
+        data, c = entry["bytes"], points[entry["checkpoint"]]
         row = row_of(data)
         table = "SPADE".find(row["tag"])
         before = [c["kind"] & 1]
@@ -430,7 +459,7 @@ def prove(proof, machine):
         place = (before[table] if table >= 0 else 0) + row["id"] - first
         check(first <= row["id"] < first + size and place == entry["place"], "a row is not in its place")
         check(under(H(data), before[-1] + (c["kind"] >> 1 & 1), place,
-                    [bytes.fromhex(p) for p in entry["path"]], c["root"]), "a row is not under its root")
+                    entry["path"], c["root"]), "a row is not under its root")
         if row["tag"] == "E":
             check(row["seq"] == c["first_seq"] + row["id"] - first, "a false place in the session")
         rows[row["tag"], row["id"]] = row
@@ -446,7 +475,7 @@ def prove(proof, machine):
 
 
 def proven(path, machine):
-    proof = json.loads(pathlib.Path(path).read_bytes())
+    proof = form(json.loads(pathlib.Path(path).read_bytes().decode(), object_pairs_hook=once), FORM)
     check(proof["wary_proof"] == 1, "no proof that is known here")
     event, rows, opening = prove(proof, machine)
 
@@ -470,7 +499,7 @@ def main(argv):
     if as_proof:
         try:
             proven(argv[2], machine)
-        except (Broken, LookupError, TypeError, ValueError, AttributeError, struct.error) as e:
+        except (Broken, LookupError, ValueError, RecursionError, StopIteration, struct.error) as e:
             print(f"NOT PROVEN: {e}")
             return 1
         return 0
@@ -490,4 +519,5 @@ def main(argv):
     return 0
 
 
-sys.exit(main(sys.argv))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -9,6 +9,7 @@ unit_programs = \
 	tests/unit/audit_chain \
 	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
+	tests/unit/audit_folder \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
@@ -91,6 +92,10 @@ tests_unit_audit_expr_SOURCES = tests/unit/audit_expr.c
 tests_unit_audit_expr_LDADD = $(unit_libs)
 tests_unit_audit_expr_CFLAGS = $(unit_cflags)
 tests_unit_audit_expr_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_folder_SOURCES = tests/unit/audit_folder.c
+tests_unit_audit_folder_LDADD = $(unit_libs)
+tests_unit_audit_folder_CFLAGS = $(unit_cflags)
+tests_unit_audit_folder_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
@@ -569,6 +574,7 @@ dist_extra = \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \
 	tests/e2e/audit_read.py \
+	tests/e2e/audit_schemas.py \
 	tests/e2e/audit_tree.py \
 	tests/e2e/boundary.py \
 	tests/e2e/cases.sh \
@@ -705,6 +711,7 @@ dist_extra = \
 	tests/lib/cases.expected \
 	tests/lib/cases_policy.sh \
 	tests/lib/chromium.py \
+	tests/lib/export_stores.py \
 	tests/lib/flip.py \
 	tests/lib/initramfs.py \
 	tests/lib/installed_rows.py \
@@ -713,8 +720,10 @@ dist_extra = \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \
 	tests/lib/say.h \
+	tests/lib/schemas.py \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
+	tests/lib/validate.js \
 	tests/lib/wary_test.py \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \

@@ -66,15 +66,22 @@ bool folder_any_journal(const char *db, bool (*fits)(int folder_fd, const char *
 {
 	auto_buf folder = BUF_INIT;
 	const struct dirent *d;
-	bool any = false;
+	bool any;
 	DIR *dir;
 
 	folder_journals(&folder, db);
-	dir = buf_text(&folder) ? opendir(folder.data) : NULL;
-	while (dir && !any && (d = readdir(dir)))
-		any = folder_is_journal(d->d_name) && (!fits || fits(dirfd(dir), d->d_name));
-	if (dir)
-		closedir(dir);
+	if (!buf_text(&folder))
+		return true;
+	dir = opendir(folder.data);
+	if (!dir)
+		return errno != ENOENT;
+	do {
+		errno = 0;
+		d = readdir(dir);
+		any = d ? folder_is_journal(d->d_name) && (!fits || fits(dirfd(dir), d->d_name))
+		        : errno != 0;
+	} while (d && !any);
+	closedir(dir);
 	return any;
 }
 

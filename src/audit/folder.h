@@ -19,7 +19,8 @@ void folder_journals(struct buf *out, const char *db);
 bool folder_is_journal(const char *name);
 
 /** folder_any_journal: whether @fits is true of a journal of the store; without it,
- * whether there is one. False where the folder cannot be read. */
+ * whether there is one. True also where that cannot be told (no descriptor is left, the
+ * folder cannot be read). */
 bool folder_any_journal(const char *db, bool (*fits)(int folder_fd, const char *name));
 
 /** folder_files: appends the path of file @i that belongs to a store: the

@@ -13,11 +13,11 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
-USES(access, fsync, geteuid, linkat, open_any, pread64, rename, unlink, unlinkat);
+USES(flock, fsync, geteuid, linkat, open_any, pread64, rename, unlink, unlinkat);
 
-#define MAGIC "warykey1"
 #define ALGORITHM "Ed25519"
 #define MACHINE_PUB "machine.pub"
 #define PUBLIC_HEAD "wary-public-key-1 "
@@ -150,7 +150,7 @@ static bool key_file_right(const struct key_file *f)
 	memcpy(seed, f->secret, sizeof seed);
 	invariant(crypto_sign_seed_keypair(public_key, secret, seed) == 0);
 	key_id_of(public_key, id, sizeof id);
-	right = memcmp(f->magic, MAGIC, sizeof f->magic) == 0 &&
+	right = memcmp(f->magic, KEYS_MAGIC, sizeof f->magic) == 0 &&
 	        memcmp(f->algorithm, ALGORITHM, sizeof f->algorithm) == 0 &&
 	        memcmp(f->key_id, id, sizeof id) == 0 &&
 	        sodium_memcmp(f->secret, secret, sizeof secret) == 0;
@@ -189,6 +189,20 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 	return err;
 }
 
+int keys_lock(const char *folder)
+{
+	auto_fd fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? fd_take(&fd) : -1;
+}
+
+static bool sync_folder(const char *folder)
+{
+	auto_fd fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && fsync(fd) == 0;
+}
+
 /* For people to keep elsewhere. */
 bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYTES])
 {
@@ -207,22 +221,50 @@ bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYT
 	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
-	if (file_write_whole(fd, text.data, text.len_bytes) &&
+	if (file_write_whole(fd, text.data, text.len_bytes) && fsync(fd) == 0 &&
 	    rename(temporary.data, path.data) == 0)
-		return true;
+		return sync_folder(folder);
 	unlink(temporary.data);
 	return false;
 }
 
-/* Made anew where it is missing. */
-static bool has_public(const char *folder, const struct keys *k)
+static int take_public(int fd, uint8_t out[ROWS_KEY_BYTES])
+{
+	char text[sizeof PUBLIC_HEAD - 1 + 2 * ROWS_KEY_BYTES];
+
+	if (!file_read_whole(fd, text, sizeof text) ||
+	    memcmp(text, PUBLIC_HEAD, sizeof PUBLIC_HEAD - 1) != 0)
+		return -ERR_FORMAT;
+	return text_unhex(text + sizeof PUBLIC_HEAD - 1, 2 * ROWS_KEY_BYTES, out, ROWS_KEY_BYTES);
+}
+
+/* What machine.pub says. Waits for nothing, whatever has its name.
+ * Returns 0, -ERR_NOTFOUND or -ERR_FORMAT. */
+static int read_own_public(const char *folder, uint8_t out[ROWS_KEY_BYTES])
 {
 	auto_buf path = BUF_INIT;
+	auto_fd fd = -1;
 
 	buf_fmt(&path, "%s/" MACHINE_PUB, folder);
-	if (!buf_text(&path))
-		return false;
-	return access(path.data, F_OK) == 0 || keys_write_public(folder, k->public_key);
+	if (buf_text(&path))
+		fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -ERR_NOTFOUND : take_public(fd, out);
+}
+
+/* Made anew where it is missing, torn or another's. */
+static bool has_public(const char *folder, const struct keys *k)
+{
+	auto_fd lock = -1;
+	uint8_t there[ROWS_KEY_BYTES];
+
+	if (read_own_public(folder, there) == 0 && memcmp(there, k->public_key, sizeof there) == 0)
+		return true;
+	lock = keys_lock(folder);
+	/* Who has the lock writes it. */
+	if (lock < 0)
+		return errno == EWOULDBLOCK;
+	/* A rotation since the key was read has written that of the next one. */
+	return !keys_is_current(k->public_key) || keys_write_public(folder, k->public_key);
 }
 
 int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t len_bytes)
@@ -240,7 +282,7 @@ int keys_write_secret(int folder_fd, const char *name, const struct keys *k)
 	if (!f)
 		return -ERR_NOMEM;
 	memset(f, 0, sizeof *f);
-	memcpy(f->magic, MAGIC, sizeof f->magic);
+	memcpy(f->magic, KEYS_MAGIC, sizeof f->magic);
 	memcpy(f->algorithm, ALGORITHM, sizeof f->algorithm);
 	key_id_of(k->public_key, f->key_id, sizeof f->key_id);
 	f->made_us = k->made_us;
@@ -358,10 +400,14 @@ int keys_machine(bool make, struct keys **out, char **why)
 	return err;
 }
 
-bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
+/* The public half of the secret key that is in force, whose other half is not read.
+ * Returns whether it could be told. */
+static bool public_half(uint8_t out[ROWS_KEY_BYTES])
 {
 	auto_buf path = BUF_INIT;
-	uint8_t now[ROWS_KEY_BYTES];
+	struct key_file head; /* up to its secret */
+	uint8_t half[ROWS_KEY_BYTES];
+	uint8_t id[sizeof head.key_id];
 	auto_fd fd = -1;
 
 	if (keys_folder(&path) != 0)
@@ -370,37 +416,46 @@ bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
 	if (!buf_text(&path))
 		return false;
 	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	/* The second half of a secret key is its public key. */
-	return fd >= 0 &&
-	       pread(fd, now, sizeof now,
-	             offsetof(struct key_file, secret) + crypto_sign_SEEDBYTES) ==
-	               (ssize_t)sizeof now &&
-	       memcmp(now, public_key, sizeof now) == 0;
+	if (fd < 0 ||
+	    pread(fd, &head, offsetof(struct key_file, secret), 0) !=
+	            (ssize_t)offsetof(struct key_file, secret) ||
+	    pread(fd, half, sizeof half,
+	          offsetof(struct key_file, secret) + crypto_sign_SEEDBYTES) !=
+	            (ssize_t)sizeof half)
+		return false;
+	key_id_of(half, id, sizeof id);
+	if (memcmp(head.magic, KEYS_MAGIC, sizeof head.magic) != 0 ||
+	    memcmp(head.key_id, id, sizeof id) != 0)
+		return false;
+	memcpy(out, half, sizeof half);
+	return true;
+}
+
+bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
+{
+	uint8_t now[ROWS_KEY_BYTES];
+
+	return public_half(now) && memcmp(now, public_key, sizeof now) == 0;
 }
 
 int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
 {
-	char text[sizeof PUBLIC_HEAD - 1 + 2 * ROWS_KEY_BYTES];
 	auto_fd fd = -1;
 
 	if (text_unhex(file_or_hex, strlen(file_or_hex), out, ROWS_KEY_BYTES) == 0)
 		return 0;
 	fd = open(file_or_hex, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -ERR_NOTFOUND;
-	if (!file_read_whole(fd, text, sizeof text) ||
-	    memcmp(text, PUBLIC_HEAD, sizeof PUBLIC_HEAD - 1) != 0)
-		return -ERR_FORMAT;
-	return text_unhex(text + sizeof PUBLIC_HEAD - 1, 2 * ROWS_KEY_BYTES, out, ROWS_KEY_BYTES);
+	return fd < 0 ? -ERR_NOTFOUND : take_public(fd, out);
 }
 
 int keys_machine_public(uint8_t out[ROWS_KEY_BYTES])
 {
-	auto_buf path = BUF_INIT;
-	int err = keys_folder(&path);
+	auto_buf folder = BUF_INIT;
+	int err;
 
-	if (err)
-		return err;
-	buf_str(&path, "/" MACHINE_PUB);
-	return buf_text(&path) ? keys_public_read(path.data, out) : -ERR_NOMEM;
+	/* machine.pub may be torn, or of another key; where it is alone it counts. */
+	if (public_half(out))
+		return 0;
+	err = keys_folder(&folder);
+	return err ? err : read_own_public(folder.data, out);
 }

@@ -34,8 +34,9 @@ must_check int keys_machine(bool make, struct keys **out, char **why);
  * told.  Reads a public half only. */
 bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES]);
 
-/** keys_machine_public: only the public half, without touching the secret.
- * Returns 0 or -ERR_NOTFOUND, -ERR_DAMAGED. */
+/** keys_machine_public: only the public half, without reading the secret one: of the key
+ * in force, or what machine.pub says where there is no other file.
+ * Returns 0 or -ERR_NOTFOUND, -ERR_FORMAT, -ERR_NOMEM. */
 must_check int keys_machine_public(uint8_t out[ROWS_KEY_BYTES]);
 
 /** keys_public_read: a public key from a file as keys/machine.pub, or from

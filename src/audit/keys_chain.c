@@ -14,8 +14,6 @@
 
 USES(open_read);
 
-#define MAGIC "waryfor1"
-
 /* The file: the links, the last of them the key that the machine has now, or had when
  * a rotation was cut short; then H of all before. */
 struct former_file {
@@ -60,7 +58,7 @@ static size_t links_in(const struct former_file *f, size_t len_bytes)
 	uint8_t hash[ROWS_HASH_BYTES];
 
 	if (!n || n > KEYS_FORMER_MAX + 1 || len_bytes != FILE_BYTES(n) + ROWS_HASH_BYTES ||
-	    memcmp(f->magic, MAGIC, sizeof f->magic) != 0)
+	    memcmp(f->magic, KEYS_FORMER_MAGIC, sizeof f->magic) != 0)
 		return 0;
 	hash_of(f, n, hash);
 	return memcmp(hash, (const uint8_t *)f + FILE_BYTES(n), sizeof hash) == 0 ? n : 0;
@@ -178,7 +176,7 @@ int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name
 	if (!f)
 		return -ERR_NOMEM;
 	memset(f, 0, sizeof *f);
-	memcpy(f->magic, MAGIC, sizeof f->magic);
+	memcpy(f->magic, KEYS_FORMER_MAGIC, sizeof f->magic);
 	memcpy(f->links, c->links, n * sizeof f->links[0]);
 	hash_of(f, n, (uint8_t *)f + len_bytes);
 	err = keys_write_new(folder_fd, name, f, len_bytes + ROWS_HASH_BYTES);
@@ -203,9 +201,9 @@ int keys_trusted(uint8_t (**out)[ROWS_KEY_BYTES], size_t *n)
 			links_n = 0;
 		while (i < links_n && memcmp(f->links[i].public_key, keys[0], ROWS_KEY_BYTES) != 0)
 			i++;
-		for (size_t j = links_n; i < links_n && j-- > 0;)
-			if (j != i)
-				memcpy(keys[(*n)++], f->links[j].public_key, ROWS_KEY_BYTES);
+		/* What comes after it never was in force: of a rotation that was cut short. */
+		for (size_t j = i < links_n ? i : 0; j-- > 0;)
+			memcpy(keys[(*n)++], f->links[j].public_key, ROWS_KEY_BYTES);
 	}
 	sodium_free(f);
 	if (err)

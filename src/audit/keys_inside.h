@@ -6,6 +6,11 @@
 
 #include <sys/stat.h>
 
+/* How files with secrets begin. */
+#define KEYS_MAGIC "warykey1"
+#define KEYS_FORMER_MAGIC "waryfor1"
+#define KEYS_MAGIC_BYTES (sizeof KEYS_MAGIC - 1)
+
 #define KEYS_MACHINE "machine"
 /* While a rotation is under way, or was cut short. */
 #define KEYS_MACHINE_NEW "machine.new"
@@ -32,11 +37,17 @@ int keys_refuse_public(char **why, const char *file);
 must_check int keys_write_new(int folder_fd, const char *name, const void *bytes, size_t len_bytes);
 /** keys_write_secret: likewise a key's file. Returns 0, -ERR_NOMEM or -ERR_SYS. */
 must_check int keys_write_secret(int folder_fd, const char *name, const struct keys *k);
-/** keys_write_public: machine.pub, whole at once, over what is there. */
+/** keys_lock: the folder's descriptor, locked for changes; blocks nowhere.
+ * Returns -1 (errno: EWOULDBLOCK where another has it). */
+int keys_lock(const char *folder);
+
+/** keys_write_public: machine.pub, whole at once, synced, over what is there. Under the
+ * lock. */
 must_check bool keys_write_public(const char *folder, const uint8_t public_key[ROWS_KEY_BYTES]);
 
-/** keys_rotate_settle: ends what a rotation that was cut short has left: the former key
- * is wiped, machine.pub is the key's.  Nothing where none was. */
+/** keys_rotate_settle: ends what a rotation that was cut short has left: the former key,
+ * or the one that was to be the next, is wiped, machine.pub is the key's.  Nothing where
+ * none was. */
 void keys_rotate_settle(const char *folder);
 
 #endif

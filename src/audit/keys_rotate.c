@@ -20,37 +20,67 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
-USES(access, faccessat, flock, fsync, linkat, open_any, renameat, unlinkat);
+USES(access, faccessat, fsync, linkat, open_any, pread64, renameat, unlinkat);
+
+static bool is_file(int folder_fd, const char *name, const struct stat *st)
+{
+	struct stat named;
+
+	return fstatat(folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_ino == st->st_ino && named.st_dev == st->st_dev;
+}
 
 static bool same_file(int folder_fd, const char *a, const char *b)
 {
-	struct stat x;
-	struct stat y;
+	struct stat st;
 
-	return fstatat(folder_fd, a, &x, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       fstatat(folder_fd, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_ino == y.st_ino &&
-	       x.st_dev == y.st_dev;
+	return fstatat(folder_fd, a, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_file(folder_fd, b, &st);
+}
+
+static bool holds_keys(int fd)
+{
+	char magic[KEYS_MAGIC_BYTES];
+
+	return pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+	       (memcmp(magic, KEYS_MAGIC, sizeof magic) == 0 ||
+	        memcmp(magic, KEYS_FORMER_MAGIC, sizeof magic) == 0);
+}
+
+/* Whether a file is to be written over, all its names with it. One that is in force
+ * under its own name is not, nor one of several names that has no keys: whoever gave it
+ * a name here has no say in what becomes of it. */
+static bool is_spent(int folder_fd, int fd, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && !is_file(folder_fd, KEYS_MACHINE, st) &&
+	       !is_file(folder_fd, KEYS_FORMER, st) && (st->st_nlink <= 1 || holds_keys(fd));
+}
+
+static int write_over(int fd, off_t len_bytes)
+{
+	static const uint8_t zeros[512];
+
+	for (off_t left = len_bytes; left > 0; left -= (off_t)sizeof zeros)
+		if (!file_write_whole(fd, zeros,
+		                      left < (off_t)sizeof zeros ? (size_t)left : sizeof zeros))
+			return -ERR_SYS;
+	return fsync(fd) == 0 ? 0 : -ERR_SYS;
 }
 
 /* Writes over a secret and takes its name away. */
 static int wipe(int folder_fd, const char *name)
 {
-	static const uint8_t zeros[512];
-	auto_fd fd = openat(folder_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	auto_fd fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -ERR_SYS;
 	if (fstat(fd, &st) != 0)
 		return -ERR_SYS;
-	for (off_t left = st.st_size; left > 0; left -= (off_t)sizeof zeros)
-		if (!file_write_whole(fd, zeros,
-		                      left < (off_t)sizeof zeros ? (size_t)left : sizeof zeros))
-			return -ERR_SYS;
-	if (fsync(fd) != 0 || unlinkat(folder_fd, name, 0) != 0)
+	if (is_spent(folder_fd, fd, &st) && write_over(fd, st.st_size) != 0)
+		return -ERR_SYS;
+	if (unlinkat(folder_fd, name, 0) != 0)
 		return -ERR_SYS;
 	return fsync(folder_fd) == 0 ? 0 : -ERR_SYS;
 }
@@ -70,39 +100,36 @@ static bool current_public(uint8_t out[ROWS_KEY_BYTES])
 	return there;
 }
 
-/* Steps 5 and 6, or back to before 3. Under the lock. */
+/* Steps 5 and 6, or back to before 2. Under the lock. */
 static int settle(int folder_fd, const char *folder)
 {
 	uint8_t public_key[ROWS_KEY_BYTES];
 
-	if (faccessat(folder_fd, KEYS_MACHINE_OLD, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-		return 0;
-	/* Of the file that is in force only the name goes. */
-	if (same_file(folder_fd, KEYS_MACHINE, KEYS_MACHINE_OLD))
-		return unlinkat(folder_fd, KEYS_MACHINE_OLD, 0) == 0 ? 0 : -ERR_SYS;
-	if (!current_public(public_key) || !keys_write_public(folder, public_key))
+	if (faccessat(folder_fd, KEYS_MACHINE_OLD, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !same_file(folder_fd, KEYS_MACHINE, KEYS_MACHINE_OLD) &&
+	    (!current_public(public_key) || !keys_write_public(folder, public_key)))
 		return -ERR_SYS;
-	return wipe(folder_fd, KEYS_MACHINE_OLD);
+	if (wipe(folder_fd, KEYS_MACHINE_OLD) != 0)
+		return -ERR_SYS;
+	return wipe(folder_fd, KEYS_MACHINE_NEW);
 }
 
-/* Returns the folder's descriptor, locked, or -1. */
-static int lock(const char *folder)
+static bool is_there(const char *folder, const char *name)
 {
-	auto_fd fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_buf path = BUF_INIT;
 
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? fd_take(&fd) : -1;
+	buf_fmt(&path, "%s/%s", folder, name);
+	return buf_text(&path) && access(path.data, F_OK) == 0;
 }
 
 void keys_rotate_settle(const char *folder)
 {
-	auto_buf path = BUF_INIT;
 	auto_fd fd = -1;
 
-	buf_fmt(&path, "%s/" KEYS_MACHINE_OLD, folder);
-	if (!buf_text(&path) || access(path.data, F_OK) != 0)
+	if (!is_there(folder, KEYS_MACHINE_OLD) && !is_there(folder, KEYS_MACHINE_NEW))
 		return;
 	/* Locked: whoever is at it ends it. A failure leaves it to the next start. */
-	fd = lock(folder);
+	fd = keys_lock(folder);
 	if (fd >= 0 && settle(fd, folder) != 0)
 		fd_drop(&fd);
 }
@@ -119,15 +146,14 @@ int keys_rotate_begin(struct keys_rotation *r, char **why)
 	if (err)
 		return err;
 	r->folder = buf_take(&folder);
-	r->folder_fd = lock(r->folder);
+	r->folder_fd = keys_lock(r->folder);
 	if (r->folder_fd < 0)
 		return errno == EWOULDBLOCK ? keys_refuse(why, -ERR_BUSY, KEYS_MACHINE,
 		                                          "it is being replaced right now")
 		                            : keys_refuse_errno(why, KEYS_MACHINE);
 	/* What was read before the lock may have been replaced since. */
 	keys_free(ptr_take(r->old));
-	if (settle(r->folder_fd, r->folder) != 0 || wipe(r->folder_fd, KEYS_MACHINE_NEW) != 0 ||
-	    wipe(r->folder_fd, KEYS_FORMER_NEW) != 0)
+	if (settle(r->folder_fd, r->folder) != 0 || wipe(r->folder_fd, KEYS_FORMER_NEW) != 0)
 		return keys_refuse_errno(why, KEYS_MACHINE);
 	err = keys_machine(false, &r->old, why);
 	if (!err)
@@ -155,19 +181,33 @@ static int prepare(struct keys_rotation *r)
 	return err;
 }
 
+/* Step 4. A file system of another machine may report an error and have done it: what
+ * the name leads to then counts. */
+static int put_in_force(const struct keys_rotation *r)
+{
+	uint8_t now[ROWS_KEY_BYTES];
+	int no;
+
+	if (renameat(r->folder_fd, KEYS_MACHINE_NEW, r->folder_fd, KEYS_MACHINE) == 0)
+		return 0;
+	no = errno;
+	if (current_public(now) && memcmp(now, r->fresh->public_key, sizeof now) == 0)
+		return 0;
+	errno = no;
+	return -ERR_SYS;
+}
+
 int keys_rotate_commit(struct keys_rotation *r, bool *replaced)
 {
 	int err = prepare(r);
 
-	*replaced = false;
-	if (!err && renameat(r->folder_fd, KEYS_MACHINE_NEW, r->folder_fd, KEYS_MACHINE) != 0)
-		err = -ERR_SYS;
+	if (!err)
+		err = put_in_force(r);
 	*replaced = !err;
 	if (err) {
 		int no = errno;
 
-		/* Whatever stays of it the next rotation takes away. */
-		(void)!wipe(r->folder_fd, KEYS_MACHINE_NEW);
+		/* Whatever stays of it the next start takes away. */
 		(void)!settle(r->folder_fd, r->folder);
 		errno = no;
 		return err;

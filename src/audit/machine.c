@@ -6,20 +6,20 @@
 
 #include <stdlib.h>
 
-/* Whether a key that comes after @id in the chain is the last that certified here. */
+/* Whether key @id was replaced here: it has certified another of the machine's. Its row
+ * that vouches for the key before it is no such one. What came last does not count:
+ * who has a copy of a former key can have put that there. */
 static int check_in_force(struct store *s, uint64_t id)
 {
 	char sql[512];
 	int64_t replaced = 0;
 	int err;
 
-	/* From the machine's key that certified the last row up to the first. */
 	snprintf(sql, sizeof sql,
-	         "WITH RECURSIVE up(id) AS (SELECT certified_by FROM (SELECT certified_by FROM "
-	         "signer ORDER BY id DESC LIMIT 1) UNION SELECT k.certified_by FROM up JOIN signer"
-	         " k ON k.id = up.id) SELECT EXISTS (SELECT 1 FROM up WHERE id = %llu)"
-	         " AND %llu <> (SELECT id FROM up LIMIT 1)",
-	         (unsigned long long)id, (unsigned long long)id);
+	         "SELECT EXISTS (SELECT 1 FROM signer k JOIN signer next"
+	         " ON next.certified_by = k.id AND next.role = 'machine' WHERE k.id = %llu"
+	         " AND next.public IS NOT (SELECT public FROM signer WHERE id = k.certified_by))",
+	         (unsigned long long)id);
 	err = store_number(s, sql, &replaced);
 	return err ? err : replaced ? -ERR_CRYPTO : 0;
 }

@@ -347,6 +347,9 @@ static int check_leaf(struct check *c, const struct proof_leaf *leaf)
 	if (!point || proof_decode(&leaf->bytes, c->rows) != 0)
 		return wrong(c, -ERR_FORMAT, "a row in it is not whole");
 	c->counts[table]++;
+	if (table == ROWS_STRINGS &&
+	    string_of(c->rows, id_of(c->rows, table)) != &c->rows->strings[c->rows->strings_n - 1])
+		return wrong(c, -ERR_FORMAT, "it has not exactly the rows it needs");
 	place = place_of(point, table, id_of(c->rows, table), &count);
 	if (place >= count || leaf->place != place)
 		return wrong(c, -ERR_CRYPTO, "a row is not where its batch has it");

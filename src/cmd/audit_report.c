@@ -1,6 +1,7 @@
 /* wary audit report: a session as one page for a browser */
 #include "audit/report.h"
 
+#include "audit/keys_chain.h"
 #include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -22,27 +23,63 @@ static void ignore(void *ctx, const char *sentence)
 	(void)sentence;
 }
 
-/* What verification says of the session, as a sentence. */
+static int look(const char *db, uint64_t session, const uint8_t (*keys)[ROWS_KEY_BYTES], size_t n,
+                struct verify_result *r)
+{
+	struct verify_options o = {.db = db,
+	                           .public_keys = keys,
+	                           .public_keys_n = n,
+	                           .session = session,
+	                           .wrong = ignore,
+	                           .note = ignore};
+	auto_free char *why = NULL;
+	int err = verify_store(&o, r, &why);
+
+	return err ? err : r->wrong ? -ERR_DAMAGED : 0;
+}
+
+/* Of a record that this machine's keys do not vouch for: of another machine's, or
+ * changed. @n: how many keys this machine has. */
+static void put_doubt(const char *db, uint64_t session, size_t n, struct buf *out)
+{
+	struct verify_result r;
+
+	if (look(db, session, NULL, 0, &r) != 0 || !r.any_key) {
+		buf_str(out, "NOT INTACT: see wary audit verify");
+		return;
+	}
+	buf_str(out, "not vouched for: its rows fit each other and key ");
+	keys_name(out, r.signed_by);
+	buf_str(out, n ? ", which is not this machine's" : "; this machine has no key");
+	buf_str(out, ": see wary audit verify --key");
+}
+
+/* What verification says of the session, as a sentence.
+ * Returns whether this machine's keys vouch for it. */
 static bool verified(const char *db, uint64_t session, struct buf *out)
 {
-	struct verify_options o = {.db = db, .session = session, .wrong = ignore, .note = ignore};
+	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
+	const uint8_t(*own)[ROWS_KEY_BYTES];
 	struct verify_result r;
-	auto_free char *why = NULL;
+	size_t n = 0;
+	int err = keys_trusted(&keys, &n);
 
-	if (verify_store(&o, &r, &why) != 0) {
-		buf_fmt(out, "not verified: %s", why ? why : "it cannot be read to its end");
+	own = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
+	if (!err)
+		err = n ? look(db, session, own, n, &r) : -ERR_DAMAGED;
+	if (err == -ERR_DAMAGED)
+		put_doubt(db, session, n, out);
+	else if (err)
+		buf_fmt(out, "not verified: %s", err_text(err));
+	if (err)
 		return false;
-	}
-	if (r.wrong) {
-		buf_str(out, "NOT INTACT: see wary audit verify");
-		return false;
-	}
 	buf_str(out, "intact: ");
 	text_thousands(out, r.rows);
-	buf_fmt(out, " rows, verified to checkpoint %llu, signed by key ",
-	        (unsigned long long)r.last_checkpoint);
-	text_hex(out, r.signed_by, 4);
-	buf_str(out, "…");
+	buf_fmt(out, " rows, verified to checkpoint %llu", (unsigned long long)r.last_checkpoint);
+	if (r.any_key) {
+		buf_str(out, ", signed by key ");
+		audit_put_key(out, r.signed_by, own, n);
+	}
 	return true;
 }
 

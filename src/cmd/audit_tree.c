@@ -105,17 +105,12 @@ static void set_command(struct tree *t, struct node *n, const struct read_event 
 		t->err = -ERR_NOMEM;
 }
 
-static bool is_word(const struct rows_text *t, const char *word)
-{
-	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
-}
-
 static void take(struct tree *t, const struct read_event *e)
 {
-	bool started = is_word(&e->object2, "started");
+	bool started = audit_is_word(&e->object2, "started");
 	uint32_t number = living(t, e->pid);
 
-	if (!started && !is_word(&e->object2, "forked")) {
+	if (!started && !audit_is_word(&e->object2, "forked")) {
 		if (number) {
 			struct node *n = node_of(t, number);
 

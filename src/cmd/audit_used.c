@@ -1,6 +1,7 @@
 #include "cmd/audit_used.h"
 
 #include "base/text.h"
+#include "cmd/audit_words.h"
 
 #include <string.h>
 
@@ -37,11 +38,6 @@ static void take_word(struct audit_used *u, const char *word, size_t len_bytes)
 	}
 }
 
-static bool is_word(const struct rows_text *t, const char *word)
-{
-	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
-}
-
 /* None of its words needs quoting: blanks stand between them alone. */
 void audit_used_of(const struct read_event *e, struct audit_used *out)
 {
@@ -49,7 +45,7 @@ void audit_used_of(const struct read_event *e, struct audit_used *out)
 	size_t left = e->argv.len_bytes;
 
 	*out = (struct audit_used){.timed = false};
-	if (!is_word(&e->kind, "process") || is_word(&e->object2, "started"))
+	if (!audit_is_word(&e->kind, "process") || audit_is_word(&e->object2, "started"))
 		return;
 	while (left) {
 		const char *blank = memchr(at, ' ', left);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/audit.h"
 #include "cmd/audit_proof.h"
+#include "cmd/audit_words.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -106,10 +107,7 @@ static void print_key(struct buf *out, const struct options *o, const struct ver
 	if (!r->any_key)
 		return;
 	buf_str(out, ", signed by key ");
-	keys_name(out, r->signed_by);
-	for (size_t i = 0; i < o->own_n; i++)
-		if (memcmp(o->own[i], r->signed_by, ROWS_KEY_BYTES) == 0)
-			buf_str(out, i ? " (this machine's before)" : " (this machine)");
+	audit_put_key(out, r->signed_by, (const uint8_t(*)[ROWS_KEY_BYTES])o->own, o->own_n);
 }
 
 static int print_result(const struct options *o, const struct verify_result *r)

@@ -1,5 +1,6 @@
 #include "cmd/audit_words.h"
 
+#include "audit/keys.h"
 #include "audit/record.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -276,6 +277,20 @@ static void json_char(struct buf *out, const char *bytes, size_t n, unsigned cod
 		        0xdc00 + ((code - 0x10000) & 0x3ff));
 	else
 		buf_add(out, bytes, n);
+}
+
+void audit_put_key(struct buf *out, const uint8_t public_key[ROWS_KEY_BYTES],
+                   const uint8_t (*own)[ROWS_KEY_BYTES], size_t own_n)
+{
+	keys_name(out, public_key);
+	for (size_t i = 0; i < own_n; i++)
+		if (memcmp(own[i], public_key, ROWS_KEY_BYTES) == 0)
+			buf_str(out, i ? " (this machine's before)" : " (this machine)");
+}
+
+bool audit_is_word(const struct rows_text *t, const char *word)
+{
+	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
 }
 
 void audit_json_text(struct buf *out, const struct rows_text *t)

@@ -55,6 +55,14 @@ void audit_put_rule(struct buf *out, const struct read_event *e);
 /** audit_put_status: of a session: "0", "killed by SIGTERM", "running". */
 void audit_put_status(struct buf *out, const struct read_session *s);
 
+/** audit_put_key: a public key's name, and whether it is the machine's or was.
+ * @own, @own_n: of keys_trusted. */
+void audit_put_key(struct buf *out, const uint8_t public_key[ROWS_KEY_BYTES],
+                   const uint8_t (*own)[ROWS_KEY_BYTES], size_t own_n);
+
+/** audit_is_word: whether a text of a row is that word. */
+bool audit_is_word(const struct rows_text *t, const char *word);
+
 /** audit_json_text: a JSON string; bytes that are not UTF-8 become U+DC80 +
  * byte, as Python's surrogateescape has it; "null" for no text. */
 void audit_json_text(struct buf *out, const struct rows_text *t);

@@ -119,40 +119,77 @@ void export_cyclonedx_end(struct buf *out)
 
 /* ---- package URLs --------------------------------------------------------------- */
 
-static const struct {
-	const char *manager, *type;
-} types[] = {
-	{"npm", "npm"},     {"yarn", "npm"},          {"pnpm", "npm"}, {"bun", "npm"},
-	{"conda", "conda"}, {"composer", "composer"}, {"pip", "pypi"}, {"uv", "pypi"},
-	{"pipx", "pypi"},   {"poetry", "pypi"},       {"pdm", "pypi"}, {"cargo", "cargo"},
-	{"gem", "gem"},     {"go", "golang"},
+/* Registries that do not tell some spellings of a name apart: its URL has one of them.
+ * https://github.com/package-url/purl-spec */
+enum spelling {
+	SPELL_EXACT,
+	SPELL_LOWER, /* A as a */
+	SPELL_DASHED /* likewise, and _ as - */
 };
 
-static const char *type_of(const char *manager)
+static const struct manager {
+	const char *name;
+	const char *type; /* of a package URL */
+	enum spelling spelling;
+} managers[] = {
+	{"npm", "npm", SPELL_LOWER},     {"yarn", "npm", SPELL_LOWER},
+	{"pnpm", "npm", SPELL_LOWER},    {"bun", "npm", SPELL_LOWER},
+	{"conda", "conda", SPELL_EXACT}, {"composer", "composer", SPELL_LOWER},
+	{"pip", "pypi", SPELL_DASHED},   {"uv", "pypi", SPELL_DASHED},
+	{"pipx", "pypi", SPELL_DASHED},  {"poetry", "pypi", SPELL_DASHED},
+	{"pdm", "pypi", SPELL_DASHED},   {"cargo", "cargo", SPELL_EXACT},
+	{"gem", "gem", SPELL_EXACT},     {"go", "golang", SPELL_EXACT},
+};
+
+static const struct manager *manager_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(types[i].manager, manager) == 0)
-			return types[i].type;
+	for (size_t i = 0; i < sizeof managers / sizeof managers[0]; i++)
+		if (strcmp(managers[i].name, name) == 0)
+			return &managers[i];
 	return NULL;
 }
 
-static void put_encoded(struct buf *out, const char *bytes, size_t len_bytes)
+static char spelled(char c, enum spelling spelling)
+{
+	if (spelling == SPELL_EXACT)
+		return c;
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	return c == '_' && spelling == SPELL_DASHED ? '-' : c;
+}
+
+static void put_encoded(struct buf *out, const char *bytes, size_t len_bytes,
+                        enum spelling spelling)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 				    ".-_~";
 
 	for (size_t i = 0; i < len_bytes; i++) {
-		if (bytes[i] && strchr(plain, bytes[i]))
-			buf_chr(out, bytes[i]);
+		char c = spelled(bytes[i], spelling);
+
+		if (c && strchr(plain, c))
+			buf_chr(out, c);
 		else
-			buf_fmt(out, "%%%02X", (unsigned char)bytes[i]);
+			buf_fmt(out, "%%%02X", (unsigned char)c);
 	}
+}
+
+/* What is encoded in a package URL is UTF-8. */
+static bool is_utf8(const struct rows_text *t)
+{
+	unsigned code;
+	size_t n = 1;
+
+	for (size_t i = 0; i < t->len_bytes && n; i += n)
+		n = text_utf8_next((const unsigned char *)t->bytes + i, t->len_bytes - i, &code);
+	return n != 0;
 }
 
 /* A package's row in its parts; texts are the row's. */
 struct parts {
 	char manager[32];
 	const char *type; /* of a package URL, or NULL */
+	enum spelling spelling;
 	struct rows_text group, name, version;
 	bool lies; /* there; else it was only asked for */
 };
@@ -190,15 +227,19 @@ static struct parts parts_of(const struct export_row *x)
 	const char *colon = object.len_bytes ? memchr(object.bytes, ':', object.len_bytes) : NULL;
 	size_t manager = colon ? (size_t)(colon - object.bytes) : 0;
 	struct parts p = {.name = object, .lies = x->e->reason >= REASON_INSTALLED};
+	const struct manager *m = NULL;
 
 	if (colon && manager < sizeof p.manager) {
 		memcpy(p.manager, object.bytes, manager);
 		p.name.bytes = colon + 1;
 		p.name.len_bytes -= manager + 1;
-		p.type = type_of(p.manager);
+		m = manager_of(p.manager);
 	}
-	if (!p.name.len_bytes || memchr(p.name.bytes, ':', p.name.len_bytes))
-		p.type = NULL;
+	if (m && p.name.len_bytes && !memchr(p.name.bytes, ':', p.name.len_bytes) &&
+	    is_utf8(&p.name)) {
+		p.type = m->type;
+		p.spelling = m->spelling;
+	}
 	if (p.lies && x->e->object2.len_bytes <= VERSION_MAX_BYTES)
 		p.version = x->e->object2;
 	if (p.name.len_bytes)
@@ -219,16 +260,16 @@ static json_t *purl(const struct parts *p)
 
 		slash = memchr(g.bytes, '/', g.len_bytes);
 		n = slash ? (size_t)(slash - g.bytes) : g.len_bytes;
-		put_encoded(&url, g.bytes, n);
+		put_encoded(&url, g.bytes, n, p->spelling);
 		buf_chr(&url, '/');
 		n += slash != NULL;
 		g.bytes += n;
 		g.len_bytes -= n;
 	}
-	put_encoded(&url, p->name.bytes, p->name.len_bytes);
-	if (p->version.len_bytes) {
+	put_encoded(&url, p->name.bytes, p->name.len_bytes, p->spelling);
+	if (p->version.len_bytes && is_utf8(&p->version)) {
 		buf_chr(&url, '@');
-		put_encoded(&url, p->version.bytes, p->version.len_bytes);
+		put_encoded(&url, p->version.bytes, p->version.len_bytes, SPELL_EXACT);
 	}
 	return export_json_text(&url);
 }

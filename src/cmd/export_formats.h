@@ -8,7 +8,7 @@
 #define EXPORT_ECS_VERSION "8.17.0"
 #define EXPORT_CEF_VERSION "0"
 #define EXPORT_CYCLONEDX_VERSION "1.6"
-#define EXPORT_OTEL_SCHEMA_URL "https://opentelemetry.io/schemas/1.27.0"
+#define EXPORT_OTEL_SCHEMA_URL "https://opentelemetry.io/schemas/1.30.0"
 
 struct export_format {
 	const char *name;

@@ -388,6 +388,20 @@ def test_http():
                 for record in scope["logRecords"]}) == 1
            for body in Collector.got for resource in body["resourceLogs"] for scope in resource["scopeLogs"]),
        "otlp-http: a request is of one session")
+    # Both are stopped: the one at any time, the other with what it had been sent and not yet answered.
+    session(db, seed=3)
+    Collector.plan[:] = [200, "nothing"]
+    f = Follow(db, "--to", "otlp-http", "--at", url, "--state", state)
+    ok(until(lambda: not Collector.plan), "otlp-http: a follower that goes on, past a collector that dies")
+    server.stop()
+    same(f.kill(), -signal.SIGKILL, "otlp-http: and is killed")
+    session(db, seed=4)
+    server = Server(server.port)
+    Collector.plan[:] = [503]
+    f = Follow(db, "--to", "otlp-http", "--at", url, "--state", state)
+    ok(until(lambda: len(set(otlp_ids(Collector.got))) == 4 * EVENTS), "otlp-http: what comes after both is all there")
+    same(f.kill(signal.SIGTERM), 0, "otlp-http: SIGTERM ends that too")
+    same_ids(once_each(otlp_ids(Collector.got)), [r["id"] for r in rows_of(db)], "otlp-http: nothing lost, in order")
     Collector.plan[:] = ["interim", "open", "interim"]
     Collector.got.clear()
     words = ("--to", "otlp-http", "--at", url, "--once", "--state", str(TMP / "h3.state"))

@@ -8,15 +8,10 @@ import socket
 import subprocess
 import threading
 
-from wary_test import BUILD, DB, TMP, WARY, audit, changed_copy, finish, has, ok, same, wary
+from export_stores import CLASSES, KINDS, kinds_store
+from wary_test import BUILD, DB, TMP, WARY, audit, finish, has, ok, same, wary
 
 HOSTILE = ["a=b|c\\d", "two\nlines", "tab\tand\x1b[31m", "k=v x=y", "|CEF:0|", '"},{"x":"', "bidi\u202eend", "ü€"]
-KINDS = ["decision", "process", "package", "grant", "question", "limit", "session"]
-CLASSES = ["read", "write", "create", "delete", "attr", "link", "stat", "exec", "connect", "bind", "resolve",
-           "install", "script", "secret", "ipc", "syscall"]
-OBJECTS = [b"/home/ana/x|y=z\\w", b"/", b"", b"registry.example.org:443", b"10.0.0.1:80", b"[2001:db8::1]:53",
-           b"unix:/run/a b", b"unix:@", b"family 16", b"bad host..x:1", b"-x:99999", b"npm:@scope/pkg", b"\xff\xfe/\n",
-           b"example.org", b":", b"a:b:c", b"x" * 5000, "ü\u202e€".encode() * 700]
 
 
 class Wrong(Exception):
@@ -349,32 +344,8 @@ def test_session():
 
 
 def test_every_kind():
-    """A store in which each row is of another kind and class, with objects of all sorts."""
-    path = TMP / "made.db"
-    made = len(KINDS) * len(CLASSES) * 2
-    subprocess.run([BUILD / "tests/lib/audit_session", path, str(made)], check=True, stdout=subprocess.DEVNULL)
-    path2 = TMP / "kinds.db"
-    with changed_copy(path, path2) as db:
-        first = db.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
-        for n, text in enumerate(OBJECTS):
-            try:
-                value = text.decode()
-            except UnicodeDecodeError:
-                value = text
-            db.execute("INSERT INTO string VALUES (?, 0, ?, 0)", (first + n, value))
-        act = db.execute("SELECT max(id) + 1 FROM act").fetchone()[0]
-        detail = db.execute("SELECT max(id) + 1 FROM detail").fetchone()[0]
-        for n, (row,) in enumerate(db.execute("SELECT id FROM event ORDER BY id").fetchall()):
-            kind, klass = KINDS[n // len(CLASSES) % len(KINDS)], CLASSES[n % len(CLASSES)]
-            answer = ["allow", "deny", "ask", "kill", "later"][n % 5]
-            what = first + (n * 7) % len(OBJECTS)
-            db.execute("INSERT INTO act VALUES (?,?,?,'call=|x',1,?,'human',?,3,?,0)",
-                       (act + n, kind, klass, answer, what, what))
-            db.execute("INSERT INTO detail VALUES (?,?,?,?,?,?,?,0)",
-                       (detail + n, first + (n * 5) % len(OBJECTS), what, what, what, bytes(32), n % 3 - 1))
-            db.execute("UPDATE event SET act = ?, object = ?, detail = ?, result = ? WHERE id = ?",
-                       (act + n, what, detail + n, [0, 7, -13, -99999, None][n % 5], row))
-    plain = test_all(path2, "of every kind and class")[0]
+    """Rows of another kind and class each, with objects of all sorts."""
+    plain = test_all(kinds_store(), "of every kind and class")[0]
     same({(row["kind"], row["class"]) for row in plain}, {(k, c) for k in KINDS for c in CLASSES}, "all of them")
 
 

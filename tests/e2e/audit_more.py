@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`wary audit diff`, `stats`, `anchor` and `stack`."""
+"""`wary audit diff`, `stats`, `anchor` and `stack`; what `report` says of the record."""
 import collections
 import json
 import os
+import re
 import sqlite3
+import subprocess
 
-from wary_test import DB, TMP, audit, changed_copy, finish, has, note, ok, same, wary
+from wary_test import BUILD, DB, TMP, WARY, audit, changed_copy, finish, has, note, ok, same, store_copy, wary
 
 
 def rows(*argv):
@@ -82,11 +84,7 @@ def test_anchor():
     same(audit("anchor", "-o", str(kept)).returncode, 0, "an anchor is written")
     same(audit("anchor").stdout, kept.read_text(), "or printed")
     same(audit("verify", "--anchor", str(kept)).returncode, 0, "the record fits it")
-    older = TMP / "older.db"
-    with sqlite3.connect(DB) as a, sqlite3.connect(older) as b:
-        a.backup(b)
-    a.close()
-    b.close()
+    older = store_copy(DB, TMP / "older.db")
     run("true")
     same(audit("verify", "--anchor", str(kept)).returncode, 0, "and fits it after another session")
     same(audit("anchor", "-o", str(kept)).returncode, 2, "one that was kept is not written over")
@@ -122,8 +120,42 @@ def test_stack():
     same(done.stdout, "main+0x10\n\\x1b[31mlib+0x2\n", "the frames, one a line, printed harmlessly")
 
 
+def report_says(env=None, db=DB):
+    """What the page says of the record."""
+    file = TMP / "report.html"
+    done = subprocess.run([WARY, "audit", "report", "--db", str(db), sessions()[0], "-o", str(file)], check=False,
+                          capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL)
+    same((done.returncode, done.stderr), (0, ""), "a report")
+    meta = re.search(r'"verified":"([^"]*)","intact":(true|false)', file.read_text())
+    return (meta[1], meta[2]) if meta else (None, None)
+
+
+def test_report():
+    """Whether this machine's keys vouch for what the page shows is said."""
+    said, intact = report_says()
+    ok(re.fullmatch(r"intact: [0-9,]+ rows?, verified to checkpoint \d+, signed by key \S+ \(this machine\)", said or ""),
+       f"of this machine: {said}")
+    same(intact, "true", "as one that is intact")
+    elsewhere = dict(os.environ, XDG_STATE_HOME=str(TMP / "elsewhere"))
+    said, intact = report_says(elsewhere)
+    has(said, "not vouched for", "where there is no key: not")
+    has(said, "this machine has no key", "for that reason")
+    same(intact, "false", "which does not pass for intact")
+    subprocess.run([BUILD / "tests/lib/audit_session", TMP / "theirs.db", "5"], check=True, env=elsewhere,
+                   stdout=subprocess.DEVNULL)
+    said, intact = report_says(elsewhere)
+    has(said, "which is not this machine's", "where there is another key: likewise")
+    same(intact, "false", "nor does that")
+    wrong = TMP / "wrong-report.db"
+    with changed_copy(DB, wrong) as db:
+        db.execute("UPDATE event SET result = 77 WHERE id = (SELECT max(id) FROM event)")
+    for env in (None, elsewhere):
+        same(report_says(env, wrong), ("NOT INTACT: see wary audit verify", "false"), "a record that was changed")
+
+
 test_diff()
 test_stats()
+test_report()
 test_anchor()
 test_stack()
 finish()

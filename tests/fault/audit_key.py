@@ -238,6 +238,9 @@ def test_stolen(keys):
     found("a session of a key that was replaced before",
           "signer 5 was certified by key .* after that had been replaced",
           *statements, store=path, key=keys[1])
+    status, text = session(5, db=path, env=thief)
+    same(status, 1, "which opens no other session there, though it was the last that certified")
+    has(text, "was replaced", "and it is said why")
     found("also where it names the row that vouches for the former key",
           "signer 5 was certified by key .* after that had been replaced",
           ("UPDATE signer SET certified_by = 4 WHERE id = 5", ()), store=path, key=keys[1])
@@ -271,6 +274,49 @@ def test_backup(keys):
     both(STORE, keys[-1], "and the store stays intact")
 
 
+def test_links():
+    """Other names of the files of keys/: what is in force is not written over, what was in force is,
+    whatever names it has, and what has no key is not."""
+    os.link(KEYS / "machine", KEYS / "machine.new")
+    rotate()
+    ok(not (KEYS / "machine.new").exists(), "machine.new as another name of the key: only that name goes")
+    same(session(5)[0], 0, "there is a key")
+    os.link(KEYS / "machine", TMP / "kept")
+    os.link(KEYS / "former", KEYS / "former.new")
+    size = (TMP / "kept").stat().st_size
+    rotate()
+    same((TMP / "kept").read_bytes(), bytes(size), "a second name that somebody keeps has nothing of the former key")
+    (TMP / "notes").write_text("what is somebody's own, and longer than the beginning of a key")
+    os.link(TMP / "notes", KEYS / "machine.new")
+    same(session(5)[0], 0, "a file that has no key as machine.new, and a session")
+    same(((TMP / "notes").read_text()[:4], (KEYS / "machine.new").exists()), ("what", False), "loses that name alone")
+    (KEYS / "machine.new").write_bytes((KEYS / "machine").read_bytes())
+    same(session(5)[0], 0, "a key that was to be the next one, and a session")
+    ok(not (KEYS / "machine.new").exists(), "which takes it away")
+    both(STORE, public(), "the record is intact")
+
+
+def test_public():
+    """machine.pub that is not the key's: it is not believed, and made anew."""
+    key = public()
+    text = (KEYS / "machine.pub").read_text()
+    for name, other in (("torn", text[:40]), ("of no bytes", ""), ("another's", text.replace(key, "ab" * 32))):
+        (KEYS / "machine.pub").write_text(other)
+        status, said = audit("verify")
+        same((status, "(this machine)" in said), (0, True), f"machine.pub {name}: the record is this machine's")
+        same(session(5)[0], 0, "a session")
+        same((KEYS / "machine.pub").read_text(), text, "makes it anew")
+    (KEYS / "machine.pub").unlink()
+    os.mkfifo(KEYS / "machine.pub")
+    same(session(5)[0], 0, "a FIFO as machine.pub: nothing waits for it")
+    same((KEYS / "machine.pub").read_text(), text, "and it is made anew")
+    same(sorted(f.name for f in KEYS.iterdir()), ["former", "machine", "machine.pub"], "and nothing else is left")
+    (KEYS / "machine").rename(TMP / "machine")
+    status, said = audit("verify")
+    same((status, "(this machine)" in said), (0, True), "machine.pub alone is believed")
+    (TMP / "machine").rename(KEYS / "machine")
+
+
 def test_odd_files():
     """What is no file is refused, and nothing waits for it."""
     for name in ("former", "machine"):
@@ -300,6 +346,8 @@ def main():
     test_forged()
     test_stolen(keys)
     test_backup(keys)
+    test_links()
+    test_public()
     test_odd_files()
     finish()
 

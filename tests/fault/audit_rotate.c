@@ -1,13 +1,15 @@
 /* wary-test: timeout=600
  *
  * Key rotation against a failing machine: killed before its nth call that changes
- * something, or with that call failing, the machine has one usable key, the old one or
+ * something, or with that call failing, or done but said to have failed (as a file system
+ * of another machine may), the machine has one usable key, the old one or
  * the new one; the next start ends what was begun; the record verifies by the first
  * key, and no file has the old secret once the new key is in force.
  *
  * The calls are this program's own functions of the same names. */
 #include "audit/audit.h"
 #include "audit/folder.h"
+#include "audit/keys_chain.h"
 #include "audit/keys_rotate.h"
 #include "audit/recover.h"
 #include "audit/verify.h"
@@ -31,7 +33,7 @@
 /* More calls than a rotation has. */
 #define STEPS_MAX 200
 
-enum mode { MODE_KILL, MODE_FAIL, MODES };
+enum mode { MODE_KILL, MODE_FAIL, MODE_LIE, MODES };
 
 /* What happens at which call; in memory that outlives the child. */
 static struct world {
@@ -40,7 +42,8 @@ static struct world {
 	int left;
 } * world;
 
-static bool fails(void)
+/* Whether the call that is about to be made is the one; in most modes it is not made then. */
+static bool is_hit(void)
 {
 	if (!world || !world->armed || --world->left > 0)
 		return false;
@@ -48,38 +51,49 @@ static bool fails(void)
 	world->fired = true;
 	if (world->mode == MODE_KILL)
 		raise(SIGKILL);
-	errno = EIO;
 	return true;
+}
+
+/* What @nr gives, or is said to give. */
+static long call(long nr, long a, long b, long c, long d, long e)
+{
+	bool hit = is_hit();
+	long result = hit && world->mode == MODE_FAIL ? -1 : syscall(nr, a, b, c, d, e);
+
+	if (!hit)
+		return result;
+	errno = EIO;
+	return -1;
 }
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
-	return fails() ? -1 : syscall(SYS_write, fd, bytes, n);
+	return call(SYS_write, fd, (long)bytes, (long)n, 0, 0);
 }
 
 int fsync(int fd)
 {
-	return fails() ? -1 : (int)syscall(SYS_fsync, fd);
+	return (int)call(SYS_fsync, fd, 0, 0, 0, 0);
 }
 
 int rename(const char *from, const char *to)
 {
-	return fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+	return (int)call(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, 0);
 }
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	return fails() ? -1 : (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+	return (int)call(SYS_renameat2, from_fd, (long)from, to_fd, (long)to, 0);
 }
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 {
-	return fails() ? -1 : (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+	return (int)call(SYS_linkat, from_fd, (long)from, to_fd, (long)to, flags);
 }
 
 int unlinkat(int fd, const char *path, int flags)
 {
-	return fails() ? -1 : (int)syscall(SYS_unlinkat, fd, path, flags);
+	return (int)call(SYS_unlinkat, fd, (long)path, flags, 0, 0);
 }
 
 int openat(int fd, const char *path, int flags, ...)
@@ -90,7 +104,7 @@ int openat(int fd, const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
 	va_end(ap);
-	return fails() ? -1 : (int)syscall(SYS_openat, fd, path, flags, mode);
+	return (int)call(SYS_openat, fd, (long)path, flags, mode, 0);
 }
 
 static struct audit *session_begin(const char *db)
@@ -214,6 +228,27 @@ static bool wrong(const char *what)
 	return false;
 }
 
+/* The key in force, and the one before it where it was replaced: no third one, which was
+ * to be in force and never was. */
+static bool trusts(const struct keys *old, bool is_old)
+{
+	uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
+	size_t n = 0;
+	bool right = keys_trusted(&keys, &n) == 0 && n == (is_old ? 1 : 2) &&
+	             memcmp(keys[n - 1], old->public_key, ROWS_KEY_BYTES) == 0;
+
+	free(keys);
+	return right;
+}
+
+static bool is_left(const struct place *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", p->folder, name);
+	return access(path, F_OK) == 0;
+}
+
 /* After it: a key, sessions, another rotation. */
 static bool aftermath(const struct place *p, const struct keys *old, int status)
 {
@@ -227,8 +262,12 @@ static bool aftermath(const struct place *p, const struct keys *old, int status)
 	keys_free(now);
 	if (WIFEXITED(status) && is_old != (WEXITSTATUS(status) == 3))
 		return wrong("what it said is not so");
+	if (!trusts(old, is_old))
+		return wrong("the keys that are trusted");
 	if (!session(p->db) || !intact(p->db, old->public_key))
 		return wrong("the next session");
+	if (is_left(p, "machine.new") || is_left(p, "machine.old"))
+		return wrong("secrets that are not in force are there still");
 	/* machine.pub is of the key, whoever was cut short. */
 	if (keys_machine(false, &now, &why) != 0 || !intact(p->db, now->public_key))
 		return wrong("by the key that is in force");
@@ -301,7 +340,7 @@ static void test_late(void)
 
 int main(void)
 {
-	static const char *const names[MODES] = {"killed before", "failing at"};
+	static const char *const names[MODES] = {"killed before", "failing at", "told falsely of"};
 
 	world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 	             0);

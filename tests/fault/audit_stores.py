@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-from wary_test import BUILD, TMP, WAIT_S, WARY, finish, has, note, ok, same, skip
+from wary_test import BUILD, TMP, WAIT_S, WARY, finish, has, note, ok, same, skip, store_copy
 
 STATE = TMP / "state"
 ENV = dict(os.environ, XDG_STATE_HOME=str(STATE))
@@ -100,12 +100,10 @@ def read_only():
     same(session(folder / "a.db", 5)[0], 0, "one whose files are there is good enough")
     folder.chmod(0o700)
     same(verify(folder / "a.db")[0], 0, "and verifies")
-    copy = folder / "copy 1%?.db"
-    a, b = sqlite3.connect(f"file:{folder / 'a.db'}?mode=ro", uri=True), sqlite3.connect(copy)
-    a.backup(b)
-    a.close()
-    b.execute("PRAGMA journal_mode = WAL")
-    b.close()
+    copy = store_copy(folder / "a.db", folder / "copy 1%?.db")
+    db = sqlite3.connect(copy)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
     same([f.name for f in folder.glob("copy*")], [copy.name], "a copy without a log")
     copy.chmod(0o400)
     folder.chmod(0o500)
@@ -233,11 +231,7 @@ def lost_row():
     """The store as it was before the session; the journal as it was left."""
     db = TMP / "lost.db"
     session(db, 20)
-    older = TMP / "lost-older.db"
-    a, b = sqlite3.connect(f"file:{db}?mode=ro", uri=True), sqlite3.connect(older)
-    a.backup(b)
-    a.close()
-    b.close()
+    older = store_copy(db, TMP / "lost-older.db")
     status, name, _ = session(db, 50, 7, "die")
     for end in ("", "-wal", "-shm", ".head"):
         (TMP / f"lost.db{end}").unlink(missing_ok=True)
