@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define ROWS_MAX 64u
-#define FEW_DESCRIPTORS 64u
 
 struct row {
 	pid_t pid, ppid;
