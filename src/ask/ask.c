@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,6 +28,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+USES(eventfd2);
 
 /* A tree that asks for more at once is refused: nobody could read them. */
 #define PENDING_MAX 256

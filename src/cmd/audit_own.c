@@ -2,9 +2,12 @@
 
 #include "base/log.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "cmd/opener.h"
 
 #include <string.h>
+
+USES(getppid, getuid);
 
 static struct audit *failed(struct audit *a, const char *why)
 {
