@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-USED_BEFORE(eventfd2);
+USES(eventfd2);
 
 static int say(struct audit *a, int err, const char *what)
 {
