@@ -29,7 +29,7 @@ struct pair {
 	int ends[2];
 };
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	perror(what);
 	exit(125);
@@ -111,7 +111,6 @@ static _Noreturn void command(int fd, char **argv)
 	(void)get(fd); /* traced, and told to go */
 	execvp(argv[0], argv);
 	fail(argv[0]);
-	_exit(127);
 }
 
 /* The command's parent, which ends it should wary end. */
