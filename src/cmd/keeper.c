@@ -170,7 +170,9 @@ static void tell_failure(const char *path)
 	if (!text_starts(text, failed))
 		return;
 	shown = text_printable_str(text + strlen(failed), 0);
-	log_notice("the policy's retention could not be applied last time: %s", shown);
+	log_notice("the policy's retention could not be applied last time: %s; \"wary audit "
+	           "prune\" tries it now",
+	           shown);
 }
 
 static bool is_due(const char *db)

@@ -15,7 +15,7 @@
  * seccomp itself is refused.  seccomp(2), seccomp_unotify(2). */
 must_check int filter_trap(bool stat);
 
-/** filter_confine: puts all threads of wary, its guardian or its asker under
+/** filter_confine: puts all threads of wary, its guardian, asker or keeper under
  * the list of trap/confine.def, and lets them start threads but no processes;
  * sets no_new_privs. To be called once everything that needs
  * more has been started.
