@@ -97,9 +97,12 @@ bool ask_frozen(const struct ask *a)
 	return a->asker.shared && atomic_load(&a->asker.shared->frozen);
 }
 
-bool ask_was_stopped(const struct ask *a)
+bool ask_was_stopped(struct ask *a)
 {
 	asker_settle(&a->asker);
+	pthread_mutex_lock(&a->lock);
+	a->asker.audit = NULL; /* it is about to be closed */
+	pthread_mutex_unlock(&a->lock);
 	return atomic_load(&a->asker.was_stopped);
 }
 

@@ -428,6 +428,9 @@ static void show_record(struct show *w, const struct read_session *s)
 		text_thousands(&line, r.rows);
 		buf_fmt(&line, " row%s", r.rows == 1 ? "" : "s");
 		buf_str(&line, r.chained ? ", and the chain from there to the last" : "");
+		if (!o.public_keys_n)
+			buf_str(&line, "; not vouched for, this machine has no key: see wary "
+			               "audit verify --key");
 	}
 	print_line("record", &line, "");
 }

@@ -58,7 +58,7 @@ static int let_go(int fd)
 	int opened_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int null_fd = opened_fd < 0 ? -1 : fcntl(opened_fd, F_DUPFD_CLOEXEC, 4);
 
-	if (null_fd < 0 || setsid() < 0)
+	if (null_fd < 0 || setsid() < 0 || chdir("/") != 0)
 		return -1;
 	if (fd != 3 && dup3(fd, 3, O_CLOEXEC) != 3)
 		return -1;
@@ -127,8 +127,9 @@ static void look(const char *db, const struct policy_audit *policy)
 
 	state_path(&path, db);
 	if (buf_text(&path))
-		fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &st) != 0 || is_recent(&st) ||
+		fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &st) != 0 || is_recent(&st) ||
 	    !retain_policy(policy, &want))
 		return;
 	want.db = db;
@@ -159,8 +160,12 @@ static void tell_failure(const char *path)
 {
 	static const char failed[] = "failed: ";
 	char text[STATE_MAX_BYTES];
-	auto_fd fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	/* In a folder that a tree may write it may be anything. */
+	auto_fd fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)
+	                    ? -1
+	                    : read(fd, text, sizeof text - 1);
 	auto_free char *shown = NULL;
 
 	if (n <= 0)
