@@ -566,6 +566,8 @@ dist_extra = \
 	examples/verify.py \
 	tests/README.md \
 	tests/bench/run \
+	tests/bench/session.h \
+	tests/bench/trap.h \
 	tests/e2e/ask_approve.py \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_killed.py \

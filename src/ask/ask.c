@@ -100,9 +100,12 @@ bool ask_frozen(const struct ask *a)
 	return a->asker.shared && atomic_load(&a->asker.shared->frozen);
 }
 
-bool ask_was_stopped(const struct ask *a)
+bool ask_was_stopped(struct ask *a)
 {
 	asker_settle(&a->asker);
+	pthread_mutex_lock(&a->lock);
+	a->asker.audit = NULL; /* it is about to be closed */
+	pthread_mutex_unlock(&a->lock);
 	return atomic_load(&a->asker.was_stopped);
 }
 
@@ -120,9 +123,7 @@ static void wake(struct ask *a)
 {
 	uint64_t one = 1;
 
-	/* Full: it is awake. */
-	if (write(a->wake_fd, &one, sizeof one) < 0)
-		return;
+	(void)!write(a->wake_fd, &one, sizeof one); /* full: it is awake */
 }
 
 static void finish(struct ask *a, struct pending *p, enum ask_answer answer)
@@ -393,8 +394,7 @@ static char *copy_of(const char *s, bool *failed)
 int ask_begin(struct ask *a, const struct ask_config *config)
 {
 	struct control_ops ops = {a, client_came, client_answered};
-	sigset_t all;
-	sigset_t kept;
+	sigset_t all, kept;
 	bool failed = false;
 	bool started;
 	int err;

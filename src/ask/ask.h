@@ -93,8 +93,9 @@ must_check int ask_begin(struct ask *a, const struct ask_config *config);
 bool ask_frozen(const struct ask *a);
 
 /** ask_was_stopped: whether a person has ended the tree by an answer at the terminal.
- * Once the workers have ended; waits a moment for what the asker still has to say. */
-bool ask_was_stopped(const struct ask *a);
+ * Once the workers have ended; waits a moment for what the asker still has to say. From
+ * then on no pause is put on record. */
+bool ask_was_stopped(struct ask *a);
 
 /** ask_put: puts a question and waits for its answer. Any thread; equal
  * questions of several threads are put once.

@@ -134,6 +134,8 @@ void asker_settle(const struct asker *a)
 /* Nothing more is to be read. */
 static void forget(struct asker *a)
 {
+	if (!a->shared)
+		return;
 	atomic_store(&a->read, atomic_load(&a->shared->due));
 }
 

@@ -26,7 +26,7 @@ enum audit_kind {
 	AUDIT_GRANT,    /* a secret handed to a program */
 	AUDIT_QUESTION, /* a question and who answered what */
 	AUDIT_LIMIT,    /* a limit met; something unavailable on this machine */
-	AUDIT_SESSION,  /* life of the session: opened, stopped, resumed, ended */
+	AUDIT_SESSION,  /* life of the session (audit/life.h); what wary audit did */
 };
 
 /* One event; strings are copied; NULL means none. */

@@ -16,9 +16,9 @@ const char *life_name(enum life_reason why)
 	return tens < sizeof names / sizeof names[0] ? names[tens] : "?";
 }
 
-static void note(struct audit *a, const char *what, enum life_reason why, const char *detail)
+struct audit_event life_event(const char *what, const char *detail)
 {
-	const struct audit_event e = {
+	return (struct audit_event){
 		.kind = AUDIT_SESSION,
 		.class = CLASS_SYSCALL,
 		.answer = ANSWER_ALLOW,
@@ -28,9 +28,14 @@ static void note(struct audit *a, const char *what, enum life_reason why, const 
 		.uid = getuid(),
 		.object = what,
 		.object2 = detail,
-		.reason = (int)why,
 	};
+}
 
+static void note(struct audit *a, const char *what, enum life_reason why, const char *detail)
+{
+	struct audit_event e = life_event(what, detail);
+
+	e.reason = (int)why;
 	if (audit_note(a, &e, 0) != 0)
 		log_detail("the session's life is not on record: %s", what);
 }

@@ -30,6 +30,11 @@ enum life_reason {
 /** life_name: what happened, by its reason; a resumption has the name of its pause. */
 const char *life_name(enum life_reason why);
 
+/** life_event: a row of wary's own process, for audit_note or audit_intent; its texts are
+ * the caller's.
+ * @detail: or NULL. */
+struct audit_event life_event(const char *what, const char *detail);
+
 /** life_note: puts it on record.  Any thread; as audit_note; a failure is one of the
  * record, which audit_failed tells.
  * @detail: printable, or NULL. */

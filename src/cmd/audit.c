@@ -45,7 +45,8 @@ static const struct audit_command commands[] = {
 	{"prove", "[--db FILE] [-o FILE] ROW",
          "a small file that shows one row to be on record, without the record", audit_prove},
 	{"prune", "[--db FILE] [--dry-run] [--keep SPAN] [--max-size SIZE]",
-         "removes the oldest sessions by age, size or both, and leaves a signed tombstone of each",
+         "removes the oldest sessions by age, size or both (with neither: as the policy says), and"
+         " leaves a signed tombstone of each",
          audit_prune},
 	{"hold", "[--db FILE] [--release] [SESSION]",
          "prune leaves a session; those that it leaves", audit_hold},

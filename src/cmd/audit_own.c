@@ -1,13 +1,11 @@
 #include "cmd/audit_own.h"
 
+#include "audit/life.h"
 #include "base/log.h"
 #include "base/own.h"
-#include "base/uses.h"
 #include "cmd/opener.h"
 
 #include <string.h>
-
-USES(getppid, getuid);
 
 static struct audit *failed(struct audit *a, const char *why)
 {
@@ -44,18 +42,10 @@ struct audit *audit_own_open(const char *db, int argc, char **argv)
 
 struct audit_event audit_own_event(const char *what, const char *whom)
 {
-	return (struct audit_event){
-		.kind = AUDIT_SESSION,
-		.class = CLASS_SYSCALL,
-		.answer = ANSWER_ALLOW,
-		.by_human = true,
-		.pid = getpid(),
-		.tid = getpid(),
-		.ppid = getppid(),
-		.uid = getuid(),
-		.object = what,
-		.object2 = whom,
-	};
+	struct audit_event e = life_event(what, whom);
+
+	e.by_human = true;
+	return e;
 }
 
 int audit_own_close(struct audit *a, int status)

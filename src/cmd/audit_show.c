@@ -419,7 +419,7 @@ static void show_record(struct show *w, const struct read_session *s)
 		buf_fmt(&line, "%s (%llu dropped)", s->dropped ? "NOT complete" : "complete",
 		        (unsigned long long)s->dropped);
 	if (err || verify_store(&o, &r, &why) != 0)
-		buf_fmt(&line, ", cannot be verified");
+		buf_fmt(&line, ", cannot be verified: see wary audit verify");
 	else if (r.wrong)
 		buf_str(&line, ", NOT INTACT: see wary audit verify");
 	else {
@@ -428,6 +428,9 @@ static void show_record(struct show *w, const struct read_session *s)
 		text_thousands(&line, r.rows);
 		buf_fmt(&line, " row%s", r.rows == 1 ? "" : "s");
 		buf_str(&line, r.chained ? ", and the chain from there to the last" : "");
+		if (!o.public_keys_n)
+			buf_str(&line, "; not vouched for, this machine has no key: see wary "
+			               "audit verify --key");
 	}
 	print_line("record", &line, "");
 }

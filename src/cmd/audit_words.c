@@ -216,19 +216,19 @@ void audit_put_path(struct buf *out, const struct rows_text *t)
 	audit_put_text(out, &rest);
 }
 
-static bool is_word(const struct rows_text *t, const char *word)
+bool audit_is_word(const struct rows_text *t, const char *word)
 {
 	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
 }
 
 void audit_put_rule(struct buf *out, const struct read_event *e)
 {
-	if (is_word(&e->judge, "human")) {
+	if (audit_is_word(&e->judge, "human")) {
 		buf_str(out, "human");
 		return;
 	}
 	audit_put_text(out, &e->rule_file);
-	if (is_word(&e->judge, "floor") && e->rule_text.len_bytes) {
+	if (audit_is_word(&e->judge, "floor") && e->rule_text.len_bytes) {
 		buf_str(out, ": ");
 		audit_put_text(out, &e->rule_text);
 	} else if (e->rule_line) {
@@ -244,7 +244,7 @@ void audit_put_status(struct buf *out, const struct read_session *s)
 		buf_str(out, "open");
 		return;
 	}
-	if (is_word(&s->reason, "recovered")) {
+	if (audit_is_word(&s->reason, "recovered")) {
 		buf_str(out, "wary died (recovered)");
 		return;
 	}
@@ -253,8 +253,8 @@ void audit_put_status(struct buf *out, const struct read_session *s)
 		        sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 	else
 		buf_fmt(out, "%d", WEXITSTATUS(status));
-	if (s->reason.len_bytes && !is_word(&s->reason, "exited") &&
-	    !is_word(&s->reason, "signalled")) {
+	if (s->reason.len_bytes && !audit_is_word(&s->reason, "exited") &&
+	    !audit_is_word(&s->reason, "signalled")) {
 		buf_str(out, " (");
 		audit_put_text(out, &s->reason);
 		buf_chr(out, ')');
@@ -286,11 +286,6 @@ void audit_put_key(struct buf *out, const uint8_t public_key[ROWS_KEY_BYTES],
 	for (size_t i = 0; i < own_n; i++)
 		if (memcmp(own[i], public_key, ROWS_KEY_BYTES) == 0)
 			buf_str(out, i ? " (this machine's before)" : " (this machine)");
-}
-
-bool audit_is_word(const struct rows_text *t, const char *word)
-{
-	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
 }
 
 void audit_json_text(struct buf *out, const struct rows_text *t)

@@ -3,6 +3,7 @@
 #include "audit/expr.h"
 #include "audit/record.h"
 #include "base/text.h"
+#include "cmd/audit_words.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -13,11 +14,6 @@
 #define REASON_REMOVED 5 /* docs/AUDIT.md, "Installed packages" */
 #define HOST_MAX_BYTES 253
 #define LABEL_MAX_BYTES 63
-
-static bool is_word(const struct rows_text *t, const char *word)
-{
-	return t->len_bytes == strlen(word) && memcmp(t->bytes, word, t->len_bytes) == 0;
-}
 
 static struct rows_text text_of(const char *text)
 {
@@ -84,11 +80,11 @@ static int find(int (*of)(const char *), const struct rows_text *word)
 
 static enum export_process process_of(const struct read_event *e)
 {
-	if (is_word(&e->kind, "package"))
+	if (audit_is_word(&e->kind, "package"))
 		return e->reason == REASON_REMOVED ? EXPORT_ENDED : EXPORT_STARTED;
-	if (is_word(&e->object2, "started"))
+	if (audit_is_word(&e->object2, "started"))
 		return EXPORT_STARTED;
-	return is_word(&e->object2, "forked") ? EXPORT_FORKED : EXPORT_ENDED;
+	return audit_is_word(&e->object2, "forked") ? EXPORT_FORKED : EXPORT_ENDED;
 }
 
 static enum export_outcome outcome_of(const struct export_row *x)
@@ -161,7 +157,7 @@ int export_row_make(struct export_row *out, struct store *s, struct export_origi
 {
 	int err = 0;
 
-	if (!is_word(&e->session, origin->session))
+	if (!audit_is_word(&e->session, origin->session))
 		err = look_up(s, e->session.bytes ? e->session.bytes : "", 0, origin);
 	if (err)
 		return err;

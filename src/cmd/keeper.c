@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 USES(flock, ftruncate, newfstatat, open_any, pwrite64);
-USED_BEFORE(clone, close_range, dup2, dup3, fcntl, pipe2, prctl, prlimit64, setpriority, setsid);
+USED_BEFORE(chdir, clone, close_range, dup2, dup3, fcntl, pipe2, prctl, prlimit64, setpriority,
+            setsid);
 
 /* How it works.  Looking costs a walk over the record's checkpoints, so it is done once an
  * hour at most: the file below tells when that was, and what could not be done.
@@ -62,7 +63,7 @@ static int let_go(int fd)
 	int opened_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int null_fd = opened_fd < 0 ? -1 : fcntl(opened_fd, F_DUPFD_CLOEXEC, 4);
 
-	if (null_fd < 0 || setsid() < 0)
+	if (null_fd < 0 || setsid() < 0 || chdir("/") != 0)
 		return -1;
 	if (fd != 3 && dup3(fd, 3, O_CLOEXEC) != 3)
 		return -1;
@@ -131,8 +132,9 @@ static void look(const char *db, const struct policy_audit *policy)
 
 	state_path(&path, db);
 	if (buf_text(&path))
-		fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &st) != 0 || is_recent(&st) ||
+		fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &st) != 0 || is_recent(&st) ||
 	    !retain_policy(policy, &want))
 		return;
 	want.db = db;
@@ -163,8 +165,12 @@ static void tell_failure(const char *path)
 {
 	static const char failed[] = "failed: ";
 	char text[STATE_MAX_BYTES];
-	auto_fd fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	/* In a folder that a tree may write it may be anything. */
+	auto_fd fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)
+	                    ? -1
+	                    : read(fd, text, sizeof text - 1);
 	auto_free char *shown = NULL;
 
 	if (n <= 0)
@@ -174,7 +180,9 @@ static void tell_failure(const char *path)
 	if (!text_starts(text, failed))
 		return;
 	shown = text_printable_str(text + strlen(failed), 0);
-	log_notice("the policy's retention could not be applied last time: %s", shown);
+	log_notice("the policy's retention could not be applied last time: %s; \"wary audit "
+	           "prune\" tries it now",
+	           shown);
 }
 
 static bool is_due(const char *db)

@@ -462,7 +462,7 @@ static int close_record(struct session *s)
 	err = audit_close(s->sup.audit, s->attend.status, s->attend.reason);
 	if (err)
 		log_error("the record could not be closed: %s", err_text(err));
-	else
+	else if (s->sup.notice)
 		notice_summary(s->sup.notice, &totals, id);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "audit/read.h"
 #include "audit/store.h"
 #include "audit/verify.h"
+#include "tests/bench/session.h"
 #include "tests/lib/audit_work.h"
 
 #include <pthread.h>
@@ -32,23 +33,6 @@ static void line(const char *name, double value, const char *unit)
 {
 	printf("%s\t%.3f\t%s\n", name, value, unit);
 	fflush(stdout);
-}
-
-static struct audit *open_session(const char *db)
-{
-	static const char *const argv[] = {"npm", "install", NULL};
-	static const char text[] = "wary 1\ndefault allow\n";
-	static const struct audit_source source = {"default.wary", "default.wary", text,
-	                                           sizeof text - 1};
-	const struct audit_session s = {
-		.argv = argv, .argc = 2, .cwd = "/", .sources = &source, .sources_n = 1};
-	const char *why = NULL;
-	struct audit *a = NULL;
-
-	if (audit_open_begin(db, &a) == 0 && audit_open_finish(a, &s, &why) == 0)
-		return a;
-	fprintf(stderr, "audit: %s\n", why ? why : "cannot begin");
-	return NULL;
 }
 
 static bool one(struct audit *a, struct work *w)
@@ -78,7 +62,7 @@ static bool measure_sessions(const char *db)
 
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		double at = us(CLOCK_MONOTONIC);
-		struct audit *a = open_session(db);
+		struct audit *a = bench_session(db);
 		struct work w;
 
 		if (!a)
@@ -104,7 +88,7 @@ static bool measure_sessions(const char *db)
  * apart and taken off. */
 static bool measure_decisions(const char *db)
 {
-	struct audit *a = open_session(db);
+	struct audit *a = bench_session(db);
 	double process = us(CLOCK_PROCESS_CPUTIME_ID);
 	double at = us(CLOCK_THREAD_CPUTIME_ID);
 	double apart;
@@ -168,7 +152,7 @@ static bool measure_sustained(const char *db)
 {
 	struct lane lanes[THREADS];
 	pthread_t threads[THREADS];
-	struct audit *a = open_session(db);
+	struct audit *a = bench_session(db);
 	double begin = us(CLOCK_MONOTONIC);
 	uint64_t done = 0;
 	bool right = a != NULL;
@@ -209,7 +193,7 @@ static bool measure_verify(const char *db)
 static bool make_rows(const char *db, unsigned long rows)
 {
 	for (unsigned long done = 0; done < rows; done += ROWS_OF_SESSION) {
-		struct audit *a = open_session(db);
+		struct audit *a = bench_session(db);
 		struct work w;
 		bool right = a != NULL;
 

@@ -5,6 +5,7 @@
  * none. Prints name, value, unit (TSV). Arguments: seconds a run (10), rounds (3). */
 #include "audit/audit_inside.h"
 #include "audit/verify.h"
+#include "tests/bench/session.h"
 #include "tests/lib/audit_work.h"
 
 #include <fcntl.h>
@@ -49,23 +50,6 @@ static void line(unsigned callers, const char *name, double value, const char *u
 {
 	printf("audit beside work, callers %u, %s\t%.3f\t%s\n", callers, name, value, unit);
 	fflush(stdout);
-}
-
-static struct audit *open_session(const char *db)
-{
-	static const char *const argv[] = {"npm", "install", NULL};
-	static const char text[] = "wary 1\ndefault allow\n";
-	static const struct audit_source source = {"default.wary", "default.wary", text,
-	                                           sizeof text - 1};
-	const struct audit_session s = {
-		.argv = argv, .argc = 2, .cwd = "/", .sources = &source, .sources_n = 1};
-	const char *why = NULL;
-	struct audit *a = NULL;
-
-	if (audit_open_begin(db, &a) == 0 && audit_open_finish(a, &s, &why) == 0)
-		return a;
-	fprintf(stderr, "beside: %s\n", why ? why : "cannot begin");
-	return NULL;
 }
 
 /* The work of a decision: a call of the kernel, and what a program reckons. */
@@ -212,7 +196,8 @@ static bool measure(const char *db, unsigned callers, unsigned long count, unsig
 		struct audit *a;
 
 		if (!run(NULL, callers, count, spins, &f, &f.seconds[0][i]) ||
-		    !(a = open_session(db)) || !run(a, callers, count, spins, &f, &f.seconds[1][i]))
+		    !(a = bench_session(db)) ||
+		    !run(a, callers, count, spins, &f, &f.seconds[1][i]))
 			return false;
 		f.rows += count / callers * callers;
 		ratios[i] = f.seconds[1][i] / f.seconds[0][i];

@@ -4,10 +4,10 @@
  * beside it.  Usage: floor COUNT [recv|sync|pinned].  sync (what wary does too):
  * an answer hands the processor over; pinned: both on one processor as well.
  * Prints microseconds a round. */
+#include "tests/bench/trap.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,22 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
-#endif
-
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
 #define FILE_OPENED "/etc/passwd"
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 static double now_us(void)
 {
@@ -58,25 +48,6 @@ static void pin(void)
 	CPU_SET(0, &set);
 	if (sched_setaffinity(0, sizeof set, &set) != 0)
 		fail("sched_setaffinity");
-}
-
-/* Traps openat alone. Returns the listener's number. */
-static int trap_openat(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {sizeof code / sizeof code[0], code};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		fail("no_new_privs");
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-	                    SECCOMP_FILTER_FLAG_NEW_LISTENER |
-	                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
-	                    &program);
 }
 
 static void caller(int out, long count)

@@ -5,15 +5,14 @@
  * taken, one thread answers, its exec is stopped at and looked at, the record
  * gets a row for the exec and one for the end.  `make bench` puts wary beside it.
  * Usage: floor_start STORE COMMAND [ARG...].  Ends as COMMAND ended. */
+#include "tests/bench/trap.h"
+
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <sqlite3.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +27,6 @@
 struct pair {
 	int ends[2];
 };
-
-static _Noreturn void fail(const char *what)
-{
-	perror(what);
-	exit(125);
-}
 
 static struct pair channel(void)
 {
@@ -83,23 +76,6 @@ static sqlite3 *open_record(const char *file)
 }
 
 /* ---- the command ---------------------------------------------------------- */
-
-/* Traps openat alone. Returns the listener's number. */
-static int trap_openat(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {sizeof code / sizeof code[0], code};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		fail("no_new_privs");
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-	                    &program);
-}
 
 static _Noreturn void command(int fd, char **argv)
 {

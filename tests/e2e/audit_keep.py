@@ -280,6 +280,10 @@ def check_trouble(victim):
     same(run("sh", "-c", "exit 3").returncode, 3, "its own file cannot be written: the session does not care")
     ok(victim in there(), "nothing is removed")
     STATE.rmdir()
+    os.mkfifo(STATE)
+    same(run("sh", "-c", "exit 3").returncode, 3, "nor where it is a FIFO that nobody writes to")
+    ok(victim in there(), "nothing is removed either")
+    STATE.unlink()
     change_store(DB, f"UPDATE event SET took_us = took_us + 1 WHERE id = (SELECT first_event FROM checkpoint WHERE"
                  f" events > 0 AND session = (SELECT id FROM session WHERE name = '{victim}') LIMIT 1)")
     has(kept("audit keep 90d\n"), "failed: nothing was removed: the record is not intact", "a changed session stays")

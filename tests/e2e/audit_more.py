@@ -7,7 +7,7 @@ import re
 import sqlite3
 import subprocess
 
-from wary_test import BUILD, DB, TMP, WARY, audit, changed_copy, finish, has, note, ok, same, store_copy, wary
+from wary_test import BUILD, DB, TMP, WAIT_S, WARY, audit, changed_copy, finish, has, note, ok, same, store_copy, wary
 
 
 def rows(*argv):
@@ -140,6 +140,9 @@ def test_report():
     said, intact = report_says(elsewhere)
     has(said, "not vouched for", "where there is no key: not")
     has(said, "this machine has no key", "for that reason")
+    shown = subprocess.run([WARY, "audit", "show", "--db", str(DB), sessions()[0]], env=elsewhere, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=WAIT_S, check=False)
+    has(shown.stdout, "not vouched for, this machine has no key", f"show says it too {shown.stderr}")
     same(intact, "false", "which does not pass for intact")
     subprocess.run([BUILD / "tests/lib/audit_session", TMP / "theirs.db", "5"], check=True, env=elsewhere,
                    stdout=subprocess.DEVNULL)

@@ -174,6 +174,10 @@ def schema():
     found("a trigger added", "wary did not make: sneaky",
           "CREATE TRIGGER sneaky AFTER INSERT ON event BEGIN DELETE FROM string; END",
           keep_triggers=True)
+    # One that has all that a reader asks is read in place of the table.
+    found("an index added", "wary did not make: sneaky",
+          "CREATE INDEX sneaky ON event (id, act, object, result)", keep_triggers=True)
+    found("a table added", "wary did not make: sneaky", "CREATE TABLE sneaky (id)", keep_triggers=True)
     found("a view changed", "^wary: the view decisions was changed",
           "DROP VIEW decisions", "CREATE VIEW decisions AS SELECT * FROM event WHERE id > 5",
           keep_triggers=True)
@@ -188,6 +192,44 @@ def schema():
         done = subprocess.run([WARY, "audit", "prove", "5", "--db", TMP / "tampered.db"], env=ENV, timeout=120,
                               check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         check(done.returncode == 1 and "no proof is made" in done.stderr, "and nothing is proven by them")
+
+
+def lower_key(path, table):
+    """The largest id that a page of the tree above the rows says is below it, lowered: who
+    seeks a row goes to the wrong page, who reads one after the other does not."""
+    db = sqlite3.connect(path)
+    size, = db.execute("PRAGMA page_size").fetchone()
+    page, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    db.close()
+    data = bytearray(path.read_bytes())
+    at = (page - 1) * size
+    if data[at] != 5:  # the root is no page above others
+        return False
+    cell = at + int.from_bytes(data[at + 12:at + 14], "big") + 4
+    end = cell
+    while data[end] & 0x80:
+        end += 1
+    key = sum((data[i] & 0x7f) << 7 * (end - i) for i in range(cell, end + 1)) - 5
+    for i in range(cell, end + 1):
+        data[i] = key >> 7 * (end - i) & 0x7f | (0x80 if i < end else 0)
+    path.write_bytes(data)
+    return True
+
+
+def pages():
+    session_id = sqlite3.connect(ORIGINAL).execute("SELECT name FROM session ORDER BY id").fetchone()[0]
+    for table in ("event", "string"):
+        path = copy("tampered")
+        if not check(lower_key(path, table), f"{table} has more than one page"):
+            continue
+        for options in ((), ("--session", session_id)):
+            status, text = verify(path, *options)
+            if not check(status == 1 and "the database is damaged" in text,
+                         f"a page of {table} that leads past its rows {options}"):
+                note(text)
+        done = subprocess.run([sys.executable, SRC / "examples/verify.py", path, KEY], env=ENV, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        check(done.returncode == 1, f"the second verifier finds it too {done.stdout}")
 
 
 def guards():
@@ -312,6 +354,7 @@ def main():
     other_types()
     every_table()
     schema()
+    pages()
     guards()
     cut_off()
     lost_log()

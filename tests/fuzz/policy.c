@@ -106,6 +106,8 @@ static const char *const others[] = {
 	"audit off read",
 	"audit full",
 	"audit sync",
+	"audit keep 90d",
+	"audit max-size 2G",
 	"env drop *_TOKEN",
 	"env pass HOME",
 	"env set X = y",
