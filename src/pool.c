@@ -37,8 +37,6 @@ struct pool_thread {
 	struct worker worker;
 	struct pool *pool;
 	pthread_t thread;
-	_Atomic bool alive;
-	bool joinable;
 	bool has_slot;
 	unsigned calm, calls;
 	pid_t caller; /* of the last call, and how often it was another's */
@@ -49,7 +47,8 @@ struct pool {
 	struct supervisor *sup;
 	const struct pool_ops *ops;
 	pthread_t watcher;
-	int wake_fd; /* eventfd: something for the watcher */
+	bool watched; /* there is one */
+	int wake_fd;  /* eventfd: something for the watcher */
 	sem_t slots;
 	_Atomic int slots_n;    /* slots that exist */
 	_Atomic int parked_n;   /* workers that wait for a slot */
@@ -142,8 +141,6 @@ static void prepare_thread(struct pool_thread *t)
 	umask(t->worker.umask_now);
 	t->worker.fsuid_now = geteuid();
 	t->worker.fsgid_now = getegid();
-	t->worker.proc_self_fd_dir = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	invariant(t->worker.proc_self_fd_dir >= 0);
 }
 
 static void *worker_main(void *arg)
@@ -196,12 +193,17 @@ static int spawn(struct pool *p)
 	t->pool = p;
 	t->worker.sup = p->sup;
 	t->worker.index = i;
-	t->worker.proc_self_fd_dir = -1;
+	t->worker.proc_self_fd_dir = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (t->worker.proc_self_fd_dir < 0) {
+		free(t);
+		return -ERR_SYS;
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	err = pthread_create(&t->thread, &attr, worker_main, t);
 	pthread_attr_destroy(&attr);
 	if (err) {
+		fd_drop(&t->worker.proc_self_fd_dir);
 		free(t);
 		return -ERR_SYS;
 	}
@@ -334,10 +336,26 @@ void worker_block_end(struct worker *w)
 	atomic_fetch_sub(&t->pool->blocking_n, 1);
 }
 
+static int start_threads(struct pool *p)
+{
+	for (int i = 0; i < WORKERS_FIRST; i++) {
+		int err = spawn(p);
+
+		if (err)
+			return err;
+	}
+	/* Without the watcher nobody would interrupt a blocked worker. */
+	if (pthread_create(&p->watcher, NULL, watcher_main, p) != 0)
+		return -ERR_SYS;
+	p->watched = true;
+	return 0;
+}
+
 int pool_start(struct supervisor *s, const struct pool_ops *ops, struct pool **out)
 {
 	struct sigaction act = {.sa_handler = on_cancel};
 	struct pool *p = calloc(1, sizeof *p);
+	int err;
 
 	if (!p)
 		return -ERR_NOMEM;
@@ -351,17 +369,11 @@ int pool_start(struct supervisor *s, const struct pool_ops *ops, struct pool **o
 		return -ERR_SYS;
 	}
 	atomic_store(&p->slots_n, 1);
-	for (int i = 0; i < WORKERS_FIRST; i++) {
-		int err = spawn(p);
-
-		if (err && i == 0) {
-			fd_drop(&p->wake_fd);
-			free(p);
-			return err;
-		}
+	err = start_threads(p);
+	if (err) {
+		pool_stop(p);
+		return err;
 	}
-	/* Without the watcher nobody would interrupt a blocked worker. */
-	invariant(pthread_create(&p->watcher, NULL, watcher_main, p) == 0);
 	*out = p;
 	return 0;
 }
@@ -372,7 +384,8 @@ void pool_stop(struct pool *p)
 		return;
 	atomic_store(&p->ended, true);
 	wake_watcher(p);
-	pthread_join(p->watcher, NULL);
+	if (p->watched)
+		pthread_join(p->watcher, NULL);
 	for (int i = 0; i < atomic_load(&p->threads_n); i++) {
 		struct pool_thread *t = p->threads[i];
 

@@ -128,6 +128,7 @@ libwary_a_SOURCES = \
 	src/ask/freeze.c \
 	src/ask/memo.c \
 	src/ask/notice.c \
+	src/ask/orphan.c \
 	src/ask/question.c \
 	src/ask/rule.c \
 	src/ask/term.c \
@@ -222,6 +223,7 @@ libwary_a_SOURCES = \
 	src/cmd/heap.c \
 	src/cmd/installed.c \
 	src/cmd/keeper.c \
+	src/cmd/limits.c \
 	src/cmd/messages.c \
 	src/cmd/opener.c \
 	src/cmd/paths.c \
@@ -329,6 +331,7 @@ wary_headers = \
 	src/ask/freeze.h \
 	src/ask/memo.h \
 	src/ask/notice.h \
+	src/ask/orphan.h \
 	src/ask/question.h \
 	src/ask/rule.h \
 	src/ask/term.h \
@@ -422,6 +425,7 @@ wary_headers = \
 	src/cmd/heap.h \
 	src/cmd/installed.h \
 	src/cmd/keeper.h \
+	src/cmd/limits.h \
 	src/cmd/messages.h \
 	src/cmd/opener.h \
 	src/cmd/paths.h \
@@ -520,6 +524,7 @@ wary_headers = \
 	src/tracee/walk.h \
 	src/tracee/wear.h \
 	src/trap/boundary.h \
+	src/trap/calm.h \
 	src/trap/command.h \
 	src/trap/exec.h \
 	src/trap/filter.h \

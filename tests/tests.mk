@@ -569,8 +569,10 @@ dist_extra = \
 	tests/bench/session.h \
 	tests/bench/trap.h \
 	tests/e2e/ask_approve.py \
+	tests/e2e/ask_beside.py \
 	tests/e2e/ask_install.py \
 	tests/e2e/ask_killed.py \
+	tests/e2e/ask_orphan.py \
 	tests/e2e/ask_selfapproval.py \
 	tests/e2e/ask_stack.py \
 	tests/e2e/ask_terminal.py \
@@ -602,6 +604,7 @@ dist_extra = \
 	tests/e2e/jobs.py \
 	tests/e2e/killed.py \
 	tests/e2e/killed_record.py \
+	tests/e2e/limits.py \
 	tests/e2e/names.py \
 	tests/e2e/own_bind.py \
 	tests/e2e/packages.py \

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 USES(getpgid, ioprio_set, prlimit64, sched_setaffinity, sched_setattr, sched_setparam,
-     sched_setscheduler, setpriority);
+     sched_setscheduler, setpriority_any);
 
 /* Masks of 32768 processors; a page, the kernel's bound for sched_attr. */
 #define ARGUMENT_MAX 4096

@@ -79,12 +79,11 @@ int ask_start(struct ask **out)
 
 	if (!a)
 		return -ERR_NOMEM;
-	a->asker.socket_fd = -1;
 	a->next_id = 1;
-	a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = a->wake_fd < 0 ? -ERR_SYS : asker_start(&a->asker);
-	if (!err && pthread_mutex_init(&a->lock, NULL) != 0)
-		err = -ERR_NOMEM;
+	err = asker_start(&a->asker);
+	a->wake_fd = err ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!err && (a->wake_fd < 0 || pthread_mutex_init(&a->lock, NULL) != 0))
+		err = -ERR_SYS;
 	if (err) {
 		asker_stop(&a->asker);
 		fd_drop(&a->wake_fd);
@@ -449,11 +448,6 @@ static int remembered(const struct ask *a, const struct ask_question *q)
 	return all;
 }
 
-static int make_card(const struct ask *a, const struct ask_question *q, struct card *out)
-{
-	return question_card(q, &a->memo, a->home, a->answers != NULL, out);
-}
-
 /* Takes @key. Returns NULL where it cannot be asked: *why. */
 static struct pending *pending_new(struct ask *a, const struct ask_question *q, char *key,
                                    enum ask_answer *why)
@@ -473,7 +467,8 @@ static struct pending *pending_new(struct ask *a, const struct ask_question *q, 
 	question_channels(q, &p->on_terminal, &p->on_socket, &p->foldable);
 	if (!can_ask(a, p) && !may_come(a, p))
 		*why = ASK_NOBODY;
-	if (*why == ASK_NOBODY || p->done_fd < 0 || make_card(a, q, &p->card) != 0) {
+	if (*why == ASK_NOBODY || p->done_fd < 0 ||
+	    question_card(q, &a->memo, a->home, a->answers != NULL, &p->card) != 0) {
 		pending_free(a, p);
 		return NULL;
 	}
@@ -592,6 +587,11 @@ enum ask_answer ask_put(struct ask *a, const struct ask_question *q, struct ask_
 	pthread_mutex_unlock(&a->lock);
 	wake(a);
 	return answer;
+}
+
+const struct asker *ask_asker(const struct ask *a)
+{
+	return &a->asker;
 }
 
 pid_t ask_pid(const struct ask *a)

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 struct ask;
+struct asker;
 struct audit;
 
 enum ask_answer {
@@ -108,6 +109,9 @@ bool ask_is_open(const struct ask *a);
 
 /** ask_is_terminal: whether there is a terminal to ask on. */
 bool ask_is_terminal(const struct ask *a);
+
+/** ask_asker: what orphan_give_back needs, in the guardian. */
+const struct asker *ask_asker(const struct ask *a);
 
 /** ask_pid: the asker's process, a child of wary's that is not of the tree; 0:
  * none. */

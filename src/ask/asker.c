@@ -12,12 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-USES(open_any, recvfrom, sendto, shutdown, wait4);
-USED_BEFORE(clone, fcntl, getpgrp, socketpair);
+USES(getpgrp, recvfrom, sendto, shutdown, wait4);
+USED_BEFORE(clone, fcntl, open_any, pidfd_open, socketpair);
 
 /* How long, and how often, the end of a session waits for what it says last. */
 #define SETTLE_NS 5000000
@@ -41,12 +42,14 @@ int asker_start(struct asker *out)
 	auto_fd theirs = -1;
 	pid_t wary = getpid();
 	int ends[2];
-	void *page = mmap(NULL, sizeof(struct asker_shared), PROT_READ | PROT_WRITE,
-	                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *page;
 
+	*out = (struct asker){.socket_fd = -1, .tty_fd = -1, .pidfd = -1};
+	page = mmap(NULL, sizeof(struct asker_shared), PROT_READ | PROT_WRITE,
+	            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return -ERR_NOMEM;
-	*out = (struct asker){.socket_fd = -1, .shared = page};
+	out->shared = page;
 	tty_fd = above_stdio(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
 	if (tty_fd < 0)
 		return 0;
@@ -64,8 +67,10 @@ int asker_start(struct asker *out)
 		return -ERR_SYS;
 	if (out->pid == 0)
 		asker_self_run(&s, wary);
+	out->pidfd = above_stdio((int)syscall(SYS_pidfd_open, out->pid, 0));
 	out->socket_fd = fd_take(&ours);
-	return 0;
+	out->tty_fd = fd_take(&tty_fd);
+	return out->pidfd < 0 ? -ERR_SYS : 0;
 }
 
 int asker_show(const struct asker *a, const struct card *c)
@@ -75,9 +80,13 @@ int asker_show(const struct asker *a, const struct card *c)
 
 	buf_u8(&message, ASKER_CARD);
 	card_encode(&message, c);
+	/* From here on, and not from when it is read there, a reply is to come. */
+	atomic_fetch_add(&a->shared->due, 1);
 	if (buf_text(&message) && send(a->socket_fd, message.data, message.len_bytes,
 	                               MSG_NOSIGNAL) == (ssize_t)message.len_bytes)
 		err = 0;
+	else
+		atomic_fetch_sub(&a->shared->due, 1);
 	buf_free(&message);
 	return err;
 }
@@ -157,30 +166,25 @@ static void wait_for_end(struct asker *a)
 	do
 		got = waitpid(a->pid, NULL, 0);
 	while (got < 0 && errno == EINTR);
-	a->pid = 0;
 }
 
 void asker_mend(struct asker *a, pid_t guardian)
 {
 	struct asker_shared *shared = a->shared;
-	auto_fd tty_fd = -1;
+	struct term t;
+	bool left;
 
 	wait_for_end(a);
+	left = asker_left_terminal(a, &t);
+	a->pid = 0;
 	forget(a);
 	if (!atomic_load(&shared->frozen)) {
 		note_pause(a, false);
 		return;
 	}
-	tty_fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (tty_fd >= 0 && atomic_load(&shared->taken)) {
-		struct term t = shared->term;
-
-		t.fd = tty_fd;
-		t.saved = shared->saved;
-		t.saved_group = shared->saved_group;
+	if (left)
 		term_give_back(&t);
-	}
-	freeze_undo(guardian);
+	freeze_undo(guardian, getpgrp());
 	atomic_store(&shared->taken, false);
 	atomic_store(&shared->frozen, false);
 	note_pause(a, false);
@@ -192,4 +196,7 @@ void asker_stop(struct asker *a)
 {
 	asker_leave(a);
 	wait_for_end(a);
+	a->pid = 0;
+	fd_drop(&a->tty_fd);
+	fd_drop(&a->pidfd);
 }

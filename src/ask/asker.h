@@ -34,7 +34,8 @@ struct asker_reply {
 struct asker_shared {
 	_Atomic bool frozen;  /* the tree stands still */
 	_Atomic bool taken;   /* the terminal is as a question needs it */
-	_Atomic uint32_t due; /* messages that it has sent, or must send yet */
+	_Atomic uint32_t due; /* messages that it has sent, or must send yet: one for each
+	                         card, from asker_show on, and one for each pause */
 	struct termios saved;
 	pid_t saved_group;
 	struct term term;
@@ -43,6 +44,8 @@ struct asker_shared {
 struct asker {
 	pid_t pid;
 	int socket_fd; /* owned; -1: there is no terminal */
+	int tty_fd;    /* the terminal, and a handle of the asker: owned, and open as */
+	int pidfd;     /* long as it may be killed with the terminal in its hands */
 	struct asker_shared *shared;
 	struct audit *audit;      /* pauses of the tree are put on it; NULL: none */
 	bool paused;              /* as was noted last */
@@ -79,6 +82,22 @@ void asker_leave(struct asker *a);
  * stopped before.
  * Call in a thread that blocks SIGTTOU and is outside the boundary. */
 void asker_mend(struct asker *a, pid_t guardian);
+
+/** asker_left_terminal: whether the asker has not given the terminal back; where it has
+ * ended, *out is then what term_give_back needs. */
+static inline bool asker_left_terminal(const struct asker *a, struct term *out)
+{
+	const struct asker_shared *shared = a->shared;
+
+	if (!shared || !atomic_load(&shared->taken))
+		return false;
+	*out = shared->term;
+	out->fd = a->tty_fd;
+	out->group = a->pid; /* it leads a group of its own */
+	out->saved = shared->saved;
+	out->saved_group = shared->saved_group;
+	return true;
+}
 
 /** asker_stop: ends it and waits. */
 void asker_stop(struct asker *a);

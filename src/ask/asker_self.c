@@ -88,17 +88,23 @@ static bool reply(const struct asker_self *s, uint64_t id, const struct dialog_r
 	       (ssize_t)sizeof message;
 }
 
+static bool wary_is_gone(const struct asker_self *s)
+{
+	struct pollfd p = {.fd = s->wary_fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
 static void show(struct asker_self *s, const struct card *c, struct dialog_result *out)
 {
 	static const struct dialog_result frozen = {.answer = DIALOG_FROZEN};
 	struct freeze *freeze = NULL;
 
 	*out = (struct dialog_result){.answer = DIALOG_LOST};
-	atomic_fetch_add(&s->shared->due, 1);
 	if (!wait_for_foreground(s, c, &out->answer))
 		return;
 	atomic_store(&s->shared->frozen, true);
-	if (freeze_begin(c->guardian_pid, term_group(s->tty_fd), &freeze) != 0) {
+	if (freeze_begin(c->guardian_pid, s->wary_group, &freeze) != 0) {
 		/* With the tree running the box could be painted over. */
 		log_error("no question can be shown: the supervised processes do not stop");
 		out->answer = DIALOG_NO;
@@ -110,7 +116,9 @@ static void show(struct asker_self *s, const struct card *c, struct dialog_resul
 		term_give_back(&s->shared->term);
 		atomic_store(&s->shared->taken, false);
 	}
-	if (out->answer == DIALOG_STOP)
+	/* Without wary nobody decides: what stands still is not to run again, not even until
+	 * the guardian ends it. */
+	if (out->answer == DIALOG_STOP || wary_is_gone(s))
 		freeze_kill(freeze);
 	else
 		freeze_end(freeze);

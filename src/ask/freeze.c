@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/major.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +33,7 @@ USES(getdents64, open_read, pidfd_open, pidfd_send_signal);
 struct process {
 	pid_t pid, ppid, pgrp;
 	char state;
+	dev_t tty;      /* its controlling terminal */
 	uint64_t start; /* field 22 of /proc/PID/stat: tells a reused number */
 	int depth;      /* below the guardian; 0: not in the tree; -1: unknown */
 };
@@ -42,7 +46,7 @@ struct snapshot {
 struct freeze {
 	pid_t guardian, bystanders;
 	struct snapshot stopped; /* by us; parents before children */
-	struct snapshot beside;  /* the bystanders that ran */
+	struct snapshot beside;  /* the bystanders that ran; some are stopped by us */
 };
 
 /* ---- a snapshot of /proc ---------------------------------------------- */
@@ -56,6 +60,7 @@ static bool read_process(int proc_fd, const char *name, struct process *out)
 	ssize_t len;
 	int ppid;
 	int pgrp;
+	unsigned tty;
 
 	snprintf(path, sizeof path, "%s/stat", name);
 	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
@@ -68,13 +73,14 @@ static bool read_process(int proc_fd, const char *name, struct process *out)
 	/* The name in brackets is the program's own choice: go by the last one. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest + 1,
-	                    " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+	                    " %c %d %d %*d %u %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 	                    "%*d %*d %" SCNu64,
-	                    &out->state, &ppid, &pgrp, &out->start) != 4)
+	                    &out->state, &ppid, &pgrp, &tty, &out->start) != 5)
 		return false;
 	out->pid = (pid_t)strtol(name, NULL, 10);
 	out->ppid = ppid;
 	out->pgrp = pgrp;
+	out->tty = makedev(tty >> 8 & 0xfff, (tty & 0xff) | (tty >> 12 & 0xfff00));
 	out->depth = -1;
 	return true;
 }
@@ -217,6 +223,82 @@ static int remember_bystanders(struct freeze *f, const struct snapshot *now)
 	return 0;
 }
 
+/* Whether a process has the terminal open, by whatever name: only then can it write
+ * over the box. What cannot be looked at cannot be stopped either. */
+static bool has_terminal(const struct process *p)
+{
+	char path[32];
+	struct dirent *e;
+	DIR *dir;
+	bool has = false;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
+	dir = opendir(path);
+	while (dir && !has && (e = readdir(dir))) {
+		struct stat st;
+
+		has = e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0 &&
+		      S_ISCHR(st.st_mode) &&
+		      (st.st_rdev == p->tty || st.st_rdev == makedev(TTYAUX_MAJOR, 0));
+	}
+	if (dir)
+		closedir(dir);
+	return has;
+}
+
+/* Wary, the guardian, and whoever started wary: a shell would take a stop of one of
+ * those for the job's, and the terminal for itself. */
+static bool is_above(const struct snapshot *s, pid_t guardian, pid_t pid)
+{
+	const struct process *p = find(s, guardian);
+
+	for (int depth = 0; p && depth < DEPTH_MAX; depth++) {
+		if (p->pid == pid)
+			return true;
+		p = find(s, p->ppid);
+	}
+	return false;
+}
+
+/* What the tree has written into a pipe before it was stopped goes on to the terminal
+ * by a process beside wary (wary … | tee log), which would write it over the box: text
+ * that the tree chose, where a person reads what is asked. So those that have the
+ * terminal open stand still as well.  A process that ignores that nothing is lost: it
+ * is continued at the end. */
+static int stop_beside(struct freeze *f, struct snapshot *now, size_t *news)
+{
+	int err = snapshot_take(now, f->guardian);
+
+	*news = 0;
+	for (size_t i = 0; !err && f->bystanders && i < now->n; i++) {
+		const struct process *p = &now->each[i];
+
+		if (p->pgrp != f->bystanders || p->depth > 0 || is_stopped(p) || is_over(p) ||
+		    p->pid == getpid() || is_above(now, f->guardian, p->pid) || !has_terminal(p))
+			continue;
+		++*news;
+		if (!is_listed(&f->beside, p) && !add(&f->beside, p))
+			return -ERR_NOMEM;
+		signal_process(p, SIGSTOP);
+	}
+	return err;
+}
+
+/* A stop takes a moment; one that cannot be stopped (another user's) is left alone. */
+static int still_beside(struct freeze *f, struct snapshot *now)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+	size_t news = 1;
+	int err = 0;
+
+	for (int round = 0; !err && news && round < ROUNDS_MAX; round++) {
+		err = stop_beside(f, now, &news);
+		if (news)
+			nanosleep(&pause, NULL);
+	}
+	return err;
+}
+
 /* Stops whom it finds running and did not stop before, parents first.
  * *news: how many; chains that could not be told count as news. */
 static int stop_round(struct freeze *f, struct snapshot *now, size_t *news)
@@ -281,7 +363,7 @@ static int freeze_all(struct freeze *f, struct snapshot *now)
 	}
 	if (!err && !stands_still(f, now))
 		err = -ERR_BUSY;
-	return err;
+	return err ? err : still_beside(f, now);
 }
 
 int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **out)
@@ -342,7 +424,7 @@ void freeze_kill(struct freeze *f)
 	leave(f, SIGKILL);
 }
 
-void freeze_undo(pid_t guardian)
+void freeze_undo(pid_t guardian, pid_t bystanders)
 {
 	struct snapshot now = {0};
 
@@ -350,7 +432,8 @@ void freeze_undo(pid_t guardian)
 		qsort(now.each, now.n, sizeof *now.each, by_depth);
 		for (size_t i = now.n; i--;)
 			/* One that waits for wary has its stop still before it. */
-			if (now.each[i].depth != 0 && !is_over(&now.each[i]))
+			if ((now.each[i].depth != 0 && !is_over(&now.each[i])) ||
+			    (now.each[i].pgrp == bystanders && is_stopped(&now.each[i])))
 				signal_process(&now.each[i], SIGCONT);
 	}
 	free(now.each);

@@ -17,10 +17,12 @@
 
 struct freeze;
 
-/** freeze_begin: stops all descendants of @guardian.
- * @bystanders: a process group (the terminal's foreground) whose members
+/** freeze_begin: stops all descendants of @guardian, and of the bystanders those that
+ * have the terminal open, but for wary's own and whoever started it: what the tree has
+ * written into their pipe must not come over the box.
+ * @bystanders: a process group (the one that wary was started in) whose members
  * outside the tree are remembered: a pager beside wary that is stopped for
- * reading the terminal meanwhile is continued at the end. 0: none.
+ * reading the terminal meanwhile is continued at the end, as are these. 0: none.
  * Blocks some milliseconds. Returns 0, -ERR_NOMEM, -ERR_SYS, or -ERR_BUSY where
  * the tree would not stand still: then nothing may be shown (freeze_end has
  * been done). */
@@ -29,9 +31,9 @@ must_check int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **ou
 /** freeze_end: continues them and frees. NULL is fine. */
 void freeze_end(struct freeze *f);
 
-/** freeze_undo: continues every descendant of @guardian that stands still, where
- * whoever stopped them was killed. */
-void freeze_undo(pid_t guardian);
+/** freeze_undo: continues every descendant of @guardian that stands still, and every
+ * bystander, where whoever stopped them was killed. */
+void freeze_undo(pid_t guardian, pid_t bystanders);
 
 /** freeze_kill: ends them where they stand, before any of them runs on; the
  * bystanders go on. Frees. NULL is fine. */

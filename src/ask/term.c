@@ -241,23 +241,31 @@ static void choose_screen(struct term *t)
 	term_write(t, t->screen ? "\033[?1049h\033[H\033[J" : "\033[H\033[J");
 }
 
-int term_take(struct term *t, int fd, int other_fd)
+static struct termios raw_of(const struct termios *saved)
 {
-	struct termios raw;
+	struct termios raw = *saved;
 
-	*t = (struct term){.fd = fd, .other_fd = other_fd, .utf8 = locale_is_utf8()};
-	t->saved_group = tcgetpgrp(fd);
-	if (t->saved_group < 0 || tcgetattr(fd, &t->saved) != 0)
-		return -ERR_SYS;
-	if (tcsetpgrp(fd, getpgrp()) != 0)
-		return -ERR_SYS;
-	raw = t->saved;
 	raw.c_iflag &=
 		~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
 	raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
 	raw.c_oflag |= OPOST | ONLCR;
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
+	return raw;
+}
+
+int term_take(struct term *t, int fd, int other_fd)
+{
+	struct termios raw;
+
+	*t = (struct term){
+		.fd = fd, .other_fd = other_fd, .group = getpgrp(), .utf8 = locale_is_utf8()};
+	t->saved_group = tcgetpgrp(fd);
+	if (t->saved_group < 0 || tcgetattr(fd, &t->saved) != 0)
+		return -ERR_SYS;
+	if (tcsetpgrp(fd, t->group) != 0)
+		return -ERR_SYS;
+	raw = raw_of(&t->saved);
 	/* FLUSH: what was typed before the question is not an answer to it. */
 	if (tcsetattr(fd, TCSAFLUSH, &raw) != 0) {
 		(void)tcsetpgrp(fd, t->saved_group);
@@ -283,15 +291,29 @@ static void nudge(struct term *t)
 	(void)ioctl(t->fd, TIOCSWINSZ, &size);
 }
 
+/* Whether the modes are still those of a question. */
+static bool is_raw(const struct term *t)
+{
+	struct termios raw = raw_of(&t->saved);
+	struct termios now;
+
+	return tcgetattr(t->fd, &now) == 0 && now.c_iflag == raw.c_iflag &&
+	       now.c_lflag == raw.c_lflag;
+}
+
 void term_give_back(struct term *t)
 {
+	bool ours = tcgetpgrp(t->fd) == t->group;
+
 	term_write(t, UNDO);
 	if (t->screen)
 		term_write(t, "\033[?1049l\0338");
 	if (t->cleared)
 		term_write(t, "\033[H\033[J\0338");
-	(void)tcsetattr(t->fd, TCSAFLUSH, &t->saved);
-	(void)tcsetpgrp(t->fd, t->saved_group);
+	if (ours || is_raw(t))
+		(void)tcsetattr(t->fd, TCSAFLUSH, &t->saved);
+	if (ours)
+		(void)tcsetpgrp(t->fd, t->saved_group);
 	if (t->screen || t->cleared)
 		nudge(t);
 }

@@ -33,6 +33,7 @@ struct term {
 	bool utf8;
 	bool screen;  /* shown on the alternate screen */
 	bool cleared; /* shown over a full-screen program's own screen */
+	pid_t group;  /* that has the terminal meanwhile */
 	struct termios saved;
 	pid_t saved_group;
 };
@@ -43,7 +44,8 @@ struct term {
  * Returns 0 or -ERR_SYS (the terminal is gone). */
 must_check int term_take(struct term *t, int fd, int other_fd);
 
-/** term_give_back: modes, screen and foreground as they were. */
+/** term_give_back: modes, screen and foreground as they were; what another has
+ * changed or taken meanwhile (a shell, whose job was killed) stays as that wants it. */
 void term_give_back(struct term *t);
 
 /** term_key: waits for a key. @c: set for TERM_CHAR. */

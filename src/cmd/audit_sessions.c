@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cmd/audit.h"
 #include "cmd/audit_words.h"
+#include "cmd/keeper.h"
 #include "cmd/table.h"
 
 #include <getopt.h>
@@ -98,6 +99,7 @@ int audit_sessions(int argc, char **argv)
 	s = audit_open(db);
 	if (!s)
 		return AUDIT_USAGE;
+	keeper_tell(store_path(s));
 	t = table_new(columns);
 	err = json ? read_sessions(s, print_json, NULL) : read_sessions(s, print_row, t);
 	table_free(t);

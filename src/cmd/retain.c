@@ -8,16 +8,26 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "cmd/audit.h"
 #include "cmd/audit_own.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+USES(setpriority_self);
 
 /* For the record's size nothing goes by policy that ended less than so long ago: else
  * whoever has a session record enough could push out what was recorded before. */
 #define YOUNG_US ((uint64_t)7 * 86400 * 1000000)
+#define LOW_PRIORITY 19
+/* Between two removals by policy: longer than whoever waits for the turn sleeps
+ * between two looks (audit/turn.c), so that running sessions come first. */
+#define BETWEEN_NS 25000000
 
 struct pruning {
 	const struct retain_want *want;
@@ -252,14 +262,20 @@ static int visit_all(struct pruning *p)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < p->sessions_n; i++)
+	for (size_t i = 0; !err && i < p->sessions_n; i++) {
+		static const struct timespec pause = {.tv_nsec = BETWEEN_NS};
+		uint64_t removed = p->result->removed;
+
 		err = visit(p, &p->sessions[i]);
+		if (p->want->policy && removed != p->result->removed)
+			nanosleep(&pause, NULL);
+	}
 	p->result->too_large = !err && is_full(p);
 	return err;
 }
 
 /* What would be removed must be what was recorded: a change is not made away with. */
-static int check_intact(const struct pruning *p)
+static int check_all(const struct pruning *p)
 {
 	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
 	struct verify_options o = {.db = p->want->db};
@@ -285,6 +301,35 @@ static int check_intact(const struct pruning *p)
 	return fail(p, AUDIT_WRONG,
 	            "nothing was removed: the record is not intact, and what was done to it must "
 	            "not go with it: see wary audit verify");
+}
+
+struct check {
+	const struct pruning *p;
+	int status;
+};
+
+static void *check_main(void *arg)
+{
+	struct check *c = arg;
+
+	/* Of this thread alone; else it is only sooner done. */
+	(void)setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
+	c->status = check_all(c->p);
+	return NULL;
+}
+
+/* By policy nobody waits for it.  It holds up no other writer, which what comes after
+ * does: at low priority a session that has the processor could wait for one that does
+ * not get it.  So it is done by a thread of its own: the other keeps its priority. */
+static int check_intact(const struct pruning *p)
+{
+	struct check c = {.p = p};
+	pthread_t thread;
+
+	if (!p->want->policy || pthread_create(&thread, NULL, check_main, &c) != 0)
+		return check_all(p);
+	invariant(pthread_join(thread, NULL) == 0);
+	return c.status;
 }
 
 /* After wary's own session, which is one of those that run. */

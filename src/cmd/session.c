@@ -5,6 +5,7 @@
 #include "answer/images.h"
 #include "ask/ask.h"
 #include "ask/notice.h"
+#include "ask/orphan.h"
 #include "audit/audit.h"
 #include "audit/folder.h"
 #include "audit/life.h"
@@ -17,6 +18,7 @@
 #include "cmd/environment.h"
 #include "cmd/heap.h"
 #include "cmd/keeper.h"
+#include "cmd/limits.h"
 #include "cmd/messages.h"
 #include "cmd/opener.h"
 #include "cmd/paths.h"
@@ -107,6 +109,8 @@ static int know_self(struct session *s)
 
 	if (inherit_take(&s->inherit) != 0)
 		return failed("signals or limits cannot be set", strerrordesc_np(errno));
+	if (limits_enough() != 0)
+		return -ERR_SYS;
 	s->signal_fd = signalfd(-1, &s->inherit.watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	sup->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->signal_fd < 0 || sup->stop_fd < 0)
@@ -232,6 +236,8 @@ static int start_tree(struct session *s)
 		.inherit = &s->inherit,
 		.policy = s->policy,
 		.stat = policy_speaks_of(s->policy, CLASS_STAT),
+		.orphaned = orphan_give_back,
+		.orphaned_ctx = ask_asker(s->sup.ask),
 	};
 	if (launch_begin(&s->launch_config, &s->launch, &why) != 0)
 		goto refused;
@@ -540,6 +546,8 @@ int session_run(const struct session_options *o)
 		run(&s);
 	else
 		s.attend.reason = "failed";
+	if (!ran && s.policy)
+		limits_say();
 	if (finish(&s) != 0 || !ran)
 		return CMD_FAILED;
 	return end_as(s.attend.status);

@@ -37,6 +37,7 @@ static const struct use uses[] = {
 
 static const char *const roles[] = {
 #define START(role, file) #role,
+#define ALSO(role, file)
 #define PART(role, path)
 #define LESS(role, file)
 #define EARLY(role, file)

@@ -40,7 +40,7 @@ FNR == 1 {
 source == "trap/roles.def" {
 	if (/^START\(/ && arguments($0))
 		role[++roles_n] = arg[1]
-	if (/^(START|PART)\(/ && arguments($0)) {
+	if (/^(START|ALSO|PART)\(/ && arguments($0)) {
 		part_role[++parts_n] = arg[1]
 		part[parts_n] = arg[2]
 	}

@@ -116,6 +116,8 @@ static _Noreturn void leave(struct watch *w)
 {
 	if (!w->command_ended)
 		tell(w, GUARDIAN_ENDED, SIGKILL);
+	if (w->g->orphaned)
+		w->g->orphaned(w->g->orphaned_ctx, w->g->wary_pidfd);
 	_exit(0);
 }
 
@@ -138,7 +140,7 @@ static _Noreturn void watch_tree(struct watch *w, int signal_fd)
 			continue;
 		if (p[0].revents) {
 			tree_end(w->g->scoped);
-			_exit(0);
+			leave(w);
 		}
 		if (p[1].revents)
 			note_signals(w, signal_fd);

@@ -34,6 +34,8 @@ struct guardian {
 	int wary_pidfd;
 	bool scoped; /* the Landlock signal scope holds */
 	const sigset_t *watched;
+	void (*orphaned)(const void *ctx, int wary_pidfd); /* or NULL */
+	const void *orphaned_ctx;
 };
 
 /** guardian_run: forks COMMAND, then waits until no process of the tree is
@@ -44,6 +46,9 @@ struct guardian {
  * the same sender itself a moment ago, the sender meant the group, and COMMAND
  * has it already.  A hangup of the terminal is told to the session's leader
  * alone, which may be wary: that is forwarded.
+ *
+ * When the tree has ended, orphaned is called, where wary may be gone: confined as the
+ * guardian is (trap/roles.def).
  * Does not return; ends with 0 when the tree has ended. */
 _Noreturn void guardian_run(const struct guardian *g);
 

@@ -78,6 +78,8 @@ static _Noreturn void become_guardian(struct launch *l)
 		.wary_pidfd = l->wary_pidfd,
 		.scoped = l->info.boundary.signals,
 		.watched = &l->config.inherit->watched,
+		.orphaned = l->config.orphaned,
+		.orphaned_ctx = l->config.orphaned_ctx,
 	};
 
 	/* Wary's own ends: their closing is what tells the other side. */
@@ -174,6 +176,8 @@ static int listen_to_command(struct launch *l)
 		err = take_listener(l, ready.result);
 	if (err == 0)
 		err = trial_listener(l->info.listener_fd, l->go_fd[1], &l->failure);
+	if (err == 0 && inherit_limit(l->config.inherit, l->info.command_pid) != 0)
+		err = fails(l, "limits of the command (prlimit)", NULL, errno);
 	fd_drop(&l->ready_fd[0]);
 	return err;
 }

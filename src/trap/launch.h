@@ -22,6 +22,8 @@ struct launch_config {
 	const struct inherit *inherit;
 	const struct policy *policy;
 	bool stat; /* the policy speaks of stat: those calls are trapped */
+	void (*orphaned)(const void *ctx, int wary_pidfd); /* struct guardian */
+	const void *orphaned_ctx;
 };
 
 struct launch_info {

@@ -5,9 +5,11 @@
 #include "base/uses.h"
 #include "tracee/lineage.h"
 #include "tracee/procfs.h"
+#include "trap/calm.h"
 #include "trap/notify.h"
 #include "trap/used.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +29,7 @@ USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
 
 #define BUCKETS 1024
 /* Watched at once, and no more than a quarter of wary's descriptors; of what comes
- * beyond that no end is recorded. */
+ * beyond that no end is recorded, and the record says that there was such. */
 #define WATCHED_MAX 2048
 /* Of a chain of processes that only forked so many are placed. */
 #define FORKS_MAX 64
@@ -37,10 +39,6 @@ USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
 #define LOOK_FIRST_MS 100
 #define LOOK_LONGEST_MS 10000
 #define LOOKS_AT_ONCE 64
-/* Where none ends for so long, what ended ones left is let go of; then after twice that
- * time and so on, after no more than the longest: a calm tree costs no power. */
-#define CALM_MS 500
-#define CALM_LONGEST_MS 8000
 /* The end of a process that wary could not be told the status of. */
 #define STATUS_UNKNOWN (-1)
 
@@ -65,6 +63,7 @@ struct processes {
 	pthread_mutex_t lock; /* guards what follows */
 	struct process *buckets[BUCKETS];
 	size_t watched, watched_max;
+	bool was_full;   /* is on record */
 	uint64_t due_ms; /* of the first look; 0: none */
 	bool stopping;
 };
@@ -203,6 +202,28 @@ static void look_later(struct processes *p, struct process *one)
 	(void)!write(p->wake_fd, &wake, sizeof wake);
 }
 
+static int note_full(struct processes *p, const struct audit_event *first)
+{
+	char many[96];
+	struct audit_event e = {
+		.kind = AUDIT_LIMIT,
+		.class = CLASS_EXEC,
+		.answer = ANSWER_ALLOW,
+		.pid = first->pid,
+		.tid = first->pid,
+		.uid = first->uid,
+		.object = "processes",
+		.object2 = many,
+	};
+
+	if (p->was_full)
+		return 0;
+	p->was_full = true;
+	snprintf(many, sizeof many, "more than %zu at once: the end of some is not recorded",
+	         p->watched_max);
+	return audit_note(p->audit, &e, -EMFILE);
+}
+
 /* Takes over @pidfd. */
 static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 {
@@ -211,7 +232,7 @@ static int watch(struct processes *p, const struct audit_event *e, int *pidfd)
 	struct process *one;
 
 	if (p->watched >= p->watched_max)
-		return 0;
+		return note_full(p, e);
 	one = calloc(1, sizeof *one);
 	if (!one)
 		return -ERR_NOMEM;
@@ -432,10 +453,10 @@ static void *main_of(void *arg)
 {
 	struct processes *p = arg;
 	bool stopping = false;
-	unsigned gap_ms = CALM_MS;
-	uint64_t calm_ms = now_ms() + gap_ms; /* when it is used, if none ends before */
+	struct calm calm;
 	int wait_ms = CALM_MS;
 
+	calm_end(&calm, now_ms());
 	while (!stopping) {
 		struct epoll_event seen[EVENTS_AT_ONCE];
 		int n = epoll_wait(p->epoll_fd, seen, EVENTS_AT_ONCE, wait_ms);
@@ -443,14 +464,10 @@ static void *main_of(void *arg)
 
 		if (n < 0 && errno != EINTR)
 			break;
-		if (n > 0) {
-			gap_ms = CALM_MS;
-			calm_ms = now_ms() + gap_ms;
-		} else if (now_ms() >= calm_ms) {
+		if (n > 0)
+			calm_end(&calm, now_ms());
+		else if (calm_use(&calm, now_ms()))
 			lineage_settle(p->lineage);
-			gap_ms = longer(gap_ms, CALM_LONGEST_MS);
-			calm_ms = now_ms() + gap_ms;
-		}
 		pthread_mutex_lock(&p->lock);
 		for (int i = 0; i < n; i++)
 			if (seen[i].data.u64)
@@ -458,7 +475,7 @@ static void *main_of(void *arg)
 			else
 				(void)!read(p->wake_fd, &woken, sizeof woken);
 		look_around(p);
-		wait_ms = sleep_ms(p, calm_ms);
+		wait_ms = sleep_ms(p, calm.at_ms);
 		stopping = p->stopping;
 		pthread_mutex_unlock(&p->lock);
 	}

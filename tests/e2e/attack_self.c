@@ -4,6 +4,8 @@
  *   attack_self processes PID…     each attempt on each process
  *   attack_self terminal           requests that type for the person
  *   attack_self everyone           signals to whoever there is
+ *   attack_self peer               each attempt on who is said to be at the other end of
+ *                                  a unix socket, with the handle of it that the kernel gives
  *
  * Prints a line for each attempt: its name, the number, and "DONE" or the errno.
  * rows: kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
@@ -26,8 +28,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/* SO_PEERPIDFD, which older headers lack. */
+#define PEERPIDFD 77
 
 static int handle = -1; /* pidfd of the target, where one is given */
 
@@ -372,14 +378,44 @@ static void tell(const char *name, pid_t p, long result)
 	fflush(stdout);
 }
 
-static void on_process(pid_t p)
+static void try_all(pid_t p)
 {
-	handle = (int)syscall(SYS_pidfd_open, p, 0);
 	for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
 		errno = 0;
 		tell(attempts[i].name, p, attempts[i].make(p));
 	}
 	close(handle);
+}
+
+static void on_process(pid_t p)
+{
+	handle = (int)syscall(SYS_pidfd_open, p, 0);
+	try_all(p);
+}
+
+/* wary connects, so that its own is the number that the kernel notes. */
+static void on_peer(void)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "peer.sock"};
+	struct ucred peer = {0};
+	socklen_t len = sizeof peer;
+	socklen_t handle_len = sizeof handle;
+	int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int taken;
+
+	(void)unlink(un.sun_path);
+	if (bind(server, (struct sockaddr *)&un, sizeof un) != 0 || listen(server, 1) != 0 ||
+	    connect(fd, (struct sockaddr *)&un, sizeof un) != 0)
+		return;
+	taken = accept(server, NULL, NULL);
+	if (getsockopt(taken, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+		return;
+	if (getsockopt(taken, SOL_SOCKET, PEERPIDFD, &handle, &handle_len) != 0)
+		handle = -1; /* before Linux 6.5 */
+	printf("peer %d %s\n", (int)peer.pid, handle >= 0 ? "handle" : "number");
+	fflush(stdout);
+	try_all(peer.pid);
 }
 
 /* On descriptor 0, in every spelling of 64 bits that the kernel cuts to 32. */
@@ -410,6 +446,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "processes") == 0)
 		for (int i = 2; i < argc; i++)
 			on_process((pid_t)atoi(argv[i]));
+	if (strcmp(argv[1], "peer") == 0)
+		on_peer();
 	if (strcmp(argv[1], "everyone") == 0) {
 		signal(SIGUSR1, SIG_IGN);
 		tell("kill_everyone", -1, kill(-1, SIGUSR1));

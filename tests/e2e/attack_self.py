@@ -122,6 +122,23 @@ def on_living_wary():
     same(tree.wait(WAIT_S), 0, "and go on")
 
 
+def on_peer():
+    """The number and the handle that the kernel gives of who connected a unix socket."""
+    tree = subprocess.Popen([WARY, "-q", "-p", policy(), "--", "sh", "-c", '"$0" peer; read -r line', PROGRAM],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TMP,
+                            start_new_session=True)
+    lines = Lines(tree.stdout)
+    before = (lines.next() or "").split()
+    same(before[:2], ["peer", str(tree.pid)], "is wary's own")
+    made = []
+    while len(made) < 42 and (line := lines.next()) is not None:
+        made.append(line)
+    ok(len(made) >= 40, f"{len(made)} attempts were made, by {before[2]}")
+    same([line for line in made if line.endswith("DONE") and not line.startswith("kill_group ")], [], "none was done")
+    tree.stdin.close()
+    same(tree.wait(WAIT_S), 1, "wary goes on to the end")
+
+
 def natively():
     victim = Victim()
     run = native(PROGRAM, "processes", victim.process.pid)
@@ -158,6 +175,7 @@ natively()
 os.environ["WARY_ATTACK"] = "1"
 on_processes()
 on_living_wary()
+on_peer()
 on_everyone()
 on_terminal()
 same(audit("verify").returncode, 0, "the record is intact")

@@ -3,6 +3,7 @@
 when a session has ended, by a process of its own; each removal is on record with the
 statement; nothing that a project or a tree can write removes anything."""
 import contextlib
+import fcntl
 import os
 import pathlib
 import signal
@@ -67,7 +68,7 @@ def looked():
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
             text = STATE.read_text().strip()
-            if text:
+            if text and text != "began":
                 return text
         time.sleep(0.02)
     return "nobody has looked"
@@ -241,6 +242,14 @@ def keepers(parent):
     return found
 
 
+def await_keepers(parent, some):
+    """Those of keepers(), once there are some, or none."""
+    end = time.monotonic() + WAIT_S
+    while bool(found := keepers(parent)) != some and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
 def check_killed():
     """wary is killed: its record has no end, so nobody looks."""
     victim = made(30, 100)
@@ -251,9 +260,7 @@ def check_killed():
     one.stdin.write(b"x\n")
     one.stdin.flush()
     one.stdout.readline()
-    waiting, end = [], time.monotonic() + WAIT_S
-    while not waiting and time.monotonic() < end:
-        waiting = keepers(one.pid)
+    waiting = await_keepers(one.pid, True)
     same(len(waiting), 1, "one waits beside the session")
     if os.geteuid() == 0:
         held, end = [], time.monotonic() + WAIT_S
@@ -261,6 +268,8 @@ def check_killed():
             held = sorted(os.listdir(f"/proc/{waiting[0]}/fd"))
             time.sleep(0.02)
         same(held, ["0", "1", "2", "3"], "with nothing but its pipe")
+    same(os.getpriority(os.PRIO_PROCESS, waiting[0]), os.getpriority(os.PRIO_PROCESS, 0),
+         "at wary's own priority: it will hold what running sessions wait for")
     one.send_signal(signal.SIGKILL)
     one.wait(WAIT_S)
     one.stdin.close()
@@ -273,22 +282,55 @@ def check_killed():
     return victim
 
 
+def check_gone(victim):
+    """The process that was to look is killed before it does, or while it does."""
+    one = subprocess.Popen([WARY, "--", "cat"], env=ENV, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+    one.stdin.write("x\n")
+    one.stdin.flush()
+    one.stdout.readline()
+    for pid in await_keepers(one.pid, True):
+        os.kill(pid, signal.SIGKILL)
+    await_keepers(one.pid, False)
+    _, said = one.communicate(timeout=WAIT_S * 4)
+    same(one.returncode, 0, "killed before: the session ends as its command does")
+    has(said, "the policy's retention could not be applied after this session: the process that was to do it has"
+        " ended", "and says that nobody will look")
+    STATE.write_text("began\n")
+    os.utime(STATE, (0, 0))
+    with open(STATE, "rb") as busy:
+        fcntl.flock(busy, fcntl.LOCK_EX)
+        has_not(run("true").stderr, "retention", "while one looks nobody else does, and nothing is said")
+    os.utime(STATE)
+    has(audit("sessions")[1], "last time: the process that did it ended before it was done", "killed meanwhile: told")
+    STATE.unlink()
+    ok(victim in there(), "nothing was removed")
+
+
 def check_trouble(victim):
     """What cannot be done fails no session, and is told."""
     STATE.unlink(missing_ok=True)
     STATE.mkdir()
-    same(run("sh", "-c", "exit 3").returncode, 3, "its own file cannot be written: the session does not care")
+    blocked = f"the policy's retention could not be applied: {STATE}: not a file"
+    done = run("sh", "-c", "exit 3")
+    same(done.returncode, 3, "its own file cannot be written: the session does not care")
+    has(done.stderr, blocked, "and says so")
     ok(victim in there(), "nothing is removed")
     STATE.rmdir()
     os.mkfifo(STATE)
-    same(run("sh", "-c", "exit 3").returncode, 3, "nor where it is a FIFO that nobody writes to")
+    done = run("sh", "-c", "exit 3")
+    same(done.returncode, 3, "nor where it is a FIFO that nobody writes to")
+    has(done.stderr, blocked, "and says so")
+    has(audit("sessions")[1], blocked, "so does the list of sessions")
     ok(victim in there(), "nothing is removed either")
     STATE.unlink()
+    check_gone(victim)
     change_store(DB, f"UPDATE event SET took_us = took_us + 1 WHERE id = (SELECT first_event FROM checkpoint WHERE"
                  f" events > 0 AND session = (SELECT id FROM session WHERE name = '{victim}') LIMIT 1)")
     has(kept("audit keep 90d\n"), "failed: nothing was removed: the record is not intact", "a changed session stays")
     ok(victim in there(), "all of it")
     has_not(run("true").stderr, "could not be applied", "that is not said each time")
+    has(audit("sessions")[1], "last time: nothing was removed: the record is not intact", "but where sessions are listed")
     os.utime(STATE, (0, 0))
     done = run("sh", "-c", "exit 4")
     same(done.returncode, 4, "the next time nothing fails either")

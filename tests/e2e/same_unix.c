@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +311,75 @@ static void full_queue(void)
 	close(server);
 }
 
+/* ---- who is at the other end ------------------------------------------ */
+
+static void say_peer(const char *what, int fd, bool and_number)
+{
+	struct ucred peer = {0};
+	socklen_t len = sizeof peer;
+	gid_t mine[256];
+	gid_t theirs[256];
+	socklen_t theirs_len = sizeof theirs;
+	int n = getgroups(256, mine);
+
+	say(what, getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len));
+	printf("%-40s user %d, group %d, number %s\n", what, peer.uid == geteuid(),
+	       peer.gid == getegid(),
+	       !and_number             ? "not compared"
+	       : peer.pid == getpid()  ? "this"
+	       : peer.pid == getppid() ? "above"
+	                               : "another");
+	say(what, getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, theirs, &theirs_len));
+	printf("%-40s groups %d %d\n", what, n,
+	       n >= 0 && theirs_len == (socklen_t)n * sizeof mine[0] &&
+	               memcmp(mine, theirs, theirs_len) == 0);
+}
+
+static void say_sender(const char *what, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))] = {0};
+	char byte;
+	struct iovec v = {&byte, 1};
+	struct msghdr h = {.msg_iov = &v,
+	                   .msg_iovlen = 1,
+	                   .msg_control = control,
+	                   .msg_controllen = sizeof control};
+	struct ucred who = {0};
+
+	say(what, recvmsg(fd, &h, 0));
+	memcpy(&who, CMSG_DATA((struct cmsghdr *)control), sizeof who);
+	printf("%-40s user %d, group %d, number %d\n", what, who.uid == getuid(),
+	       who.gid == getgid(), who.pid == getpid());
+}
+
+/* What the kernel notes at connect and listen has wary's number (DIFFERENCES), and
+ * all else of the caller's; pairs, and data that is written, are the caller's own. */
+static void credentials(void)
+{
+	int server = made(SOCK_STREAM);
+	int fd = made(SOCK_STREAM);
+	int pair[2];
+	int one = 1;
+	int taken;
+
+	bind_to(server, "cred.sock");
+	listen(server, 1);
+	say("connect", connect_to(fd, "cred.sock"));
+	taken = accept4(server, NULL, NULL, SOCK_CLOEXEC);
+	say_peer("who connected", taken, false);
+	say_peer("who listened", fd, false);
+	setsockopt(taken, SOL_SOCKET, SO_PASSCRED, &one, sizeof one);
+	say_number("write", write(fd, "x", 1));
+	say_sender("who wrote", taken);
+	close(taken);
+	close(fd);
+	close(server);
+	say("a pair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+	say_peer("who made it", pair[0], true);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	char cwd[512];
@@ -324,5 +394,6 @@ int main(void)
 	abstracts();
 	datagrams();
 	full_queue();
+	credentials();
 	return 0;
 }

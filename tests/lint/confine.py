@@ -64,8 +64,11 @@ class Roles:
         self.names = [row[0] for row in read_def("trap/roles.def", "START")]
         self.start, self.parts, self.early, self.libraries = {}, {}, {}, {}
         for role, path in read_def("trap/roles.def", "START"):
-            self.start[role], self.parts[role] = path, {path}
+            self.start[role], self.parts[role] = [path], {path}
             self.early[role], self.libraries[role] = set(), set()
+        for role, path in read_def("trap/roles.def", "ALSO"):
+            self.start[role].append(path)
+            self.parts[role].add(path)
         for role, path in read_def("trap/roles.def", "PART"):
             self.parts[role] |= {s for s in needs if s == path or s.startswith(path + "/")}
         for role, path in read_def("trap/roles.def", "LESS"):
@@ -80,8 +83,8 @@ class Roles:
 
 
 def reach(start, stop, needs, owner):
-    """Sources that can be reached from this one's object, but through none of these."""
-    seen, left = set(), [start]
+    """Sources that can be reached from these ones' objects, but through none of those."""
+    seen, left = set(), list(start)
     while left:
         one = left.pop()
         if one in seen or one in stop:

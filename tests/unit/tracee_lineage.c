@@ -5,6 +5,7 @@
 #include "tracee/lineage_entry.h"
 #include "tracee/procfs.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -299,6 +300,49 @@ static void test_many(struct lineage *l)
 	tap_ok(good, "600 children, one after the other");
 }
 
+static int open_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void start_known(struct lineage *l, struct child *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		c[i] = start(NULL);
+	for (size_t i = 0; i < n; i++)
+		lineage_put(l, lineage_of(l, c[i].pid, NULL));
+}
+
+/* What ended ones left is let go of when the tree is calm, though too few have come for
+ * a sweep; what lives stays. */
+static void test_settle(struct lineage *l)
+{
+	struct child c[40];
+	size_t n = sizeof c / sizeof c[0];
+	int before;
+
+	/* So many that what earlier tests left goes with them. */
+	start_known(l, c, n);
+	for (size_t i = 0; i < n; i++)
+		finish(&c[i]);
+	lineage_settle(l);
+	before = open_descriptors();
+	start_known(l, c, n);
+	tap_is_int(open_descriptors() - before, 3 * (long)n, "40 children: a descriptor for each");
+	for (size_t i = 1; i < n; i++)
+		finish(&c[i]);
+	tap_is_int(open_descriptors() - before, 2 + (long)n, "they are kept when those end");
+	lineage_settle(l);
+	tap_is_int(open_descriptors() - before, 3,
+	           "until it is calm: then that of the one that lives is left");
+	is_program(l, c[0].pid, c[0].pid, "/tool", true, "which is known still");
+	finish(&c[0]);
+}
+
 static void test_tree(struct lineage *l)
 {
 	struct child c = start(fork_and_say);
@@ -329,6 +373,7 @@ int main(void)
 	test_orphan_of_one();
 	test_gone(l);
 	test_many(l);
+	test_settle(l);
 	test_tree(l);
 	lineage_free(l);
 	return tap_done();

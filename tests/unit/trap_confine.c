@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -102,9 +103,9 @@ static const struct probe {
 	{"a signal by handle", SYS_pidfd_send_signal, {-1, 0, 0, 0}, A | S, 0, false},
 	{"a signal", SYS_kill, {NOBODY, 0}, G | S, 0, false},
 	{"a child's end", SYS_wait4, {NOBODY, 0, WNOHANG, 0}, G | S, 0, false},
-	{"the terminal's settings", SYS_ioctl, {-1, TTY_GET, 0}, A | K | S, 0, false},
-	{"typing into the terminal", SYS_ioctl, {-1, TTY_TYPE, 0}, 0, A | K | S, false},
-	{"the same, high bits set", SYS_ioctl, {-1, TTY_TYPE | 1L << 32, 0}, 0, A | K | S, false},
+	{"the terminal's settings", SYS_ioctl, {-1, TTY_GET, 0}, ALL, 0, false},
+	{"typing into the terminal", SYS_ioctl, {-1, TTY_TYPE, 0}, 0, ALL, false},
+	{"the same, high bits set", SYS_ioctl, {-1, TTY_TYPE | 1L << 32, 0}, 0, ALL, false},
 	{"a lease", SYS_fcntl, {-1, F_SETLEASE, 0}, 0, K | S, false},
 	{"a descriptor's flags", SYS_fcntl, {-1, F_GETFL, 0}, K | S, 0, false},
 	{"to be readable", SYS_prctl, {PR_SET_DUMPABLE, 1, 0, 0, 0}, 0, S, false},
@@ -118,6 +119,7 @@ static const struct probe {
 	{"a program of the kernel's", SYS_bpf, {0, 0, 0}, 0, 0, false},
 	{"a ring of calls", SYS_io_uring_setup, {1, 0}, 0, 0, false},
 	{"a key", SYS_keyctl, {0, 0, 0, 0, 0}, 0, 0, false},
+	{"another's priority", SYS_setpriority, {PRIO_PROCESS, NOBODY, 0}, S, K, false},
 	{"a limit of another process", SYS_prlimit64, {NOBODY, 0, 0, 0}, S, 0, true},
 };
 #define PROBES_N (sizeof probes / sizeof probes[0])

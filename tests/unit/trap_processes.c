@@ -4,6 +4,7 @@
 
 #include "tests/unit/tap.h"
 #include "tracee/lineage.h"
+#include "trap/calm.h"
 #include "trap/notify.h"
 
 #include <errno.h>
@@ -133,6 +134,62 @@ static void test_no_descriptor(struct processes *p)
 	end(pid);
 }
 
+/* The times are the test's own. */
+static void test_calm(void)
+{
+	struct calm c;
+	uint64_t now = 1000000;
+	uint64_t before = now;
+	unsigned used = 0;
+
+	calm_end(&c, now);
+	tap_ok(!calm_use(&c, now + CALM_MS - 1), "calm for less than the first while: not used");
+	for (; now < 1000000 + 60000; now++) {
+		if (!calm_use(&c, now))
+			continue;
+		tap_ok(used == 0 || now - before >= CALM_MS, "the next time comes later");
+		before = now;
+		used++;
+	}
+	tap_is_int(used, 10, "a minute of calm is used ten times");
+	tap_is_int(c.gap_ms, CALM_LONGEST_MS, "at last after the longest");
+	calm_end(&c, now);
+	tap_ok(!calm_use(&c, now + CALM_MS - 1) && calm_use(&c, now + CALM_MS),
+	       "what happens makes it the first while again");
+}
+
+/* More at once than are watched: each has its row, and once it is said. */
+static void test_full(struct lineage *l)
+{
+	const struct rlimit few = {FEW_DESCRIPTORS, FEW_DESCRIPTORS};
+	struct processes *p = NULL;
+	pid_t pids[FEW_DESCRIPTORS / 4 + 3];
+	size_t n = sizeof pids / sizeof pids[0];
+	struct row row = {0};
+	unsigned forks = 0;
+	unsigned said = 0;
+
+	setrlimit(RLIMIT_NOFILE, &few);
+	atomic_store(&rows_n, 0);
+	stands = true;
+	if (processes_start(NULL, l, getpid(), &p) != 0)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		pids[i] = child();
+		if (processes_forked(p, pids[i], -1, 1) != 0)
+			abort();
+	}
+	for (size_t i = 0; i < n; i++) {
+		forks += rows_of(pids[i], "forked", &row);
+		said += rows_of(pids[i], "more than 16 at once: the end o", &row);
+	}
+	tap_is_int(forks, (long)n, "each of too many has its row");
+	tap_is_int(said, 1, "that the end of some will be missing is on record, once");
+	processes_stop(p);
+	for (size_t i = 0; i < n; i++)
+		end(pids[i]);
+}
+
 int main(void)
 {
 	struct lineage *l = NULL;
@@ -144,6 +201,8 @@ int main(void)
 	test_gone(p);
 	test_no_descriptor(p);
 	processes_stop(p);
+	test_calm();
+	test_full(l);
 	lineage_free(l);
 	return tap_done();
 }
