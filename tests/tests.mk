@@ -10,6 +10,7 @@ unit_programs = \
 	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
 	tests/unit/audit_folder \
+	tests/unit/audit_intern \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
@@ -96,6 +97,10 @@ tests_unit_audit_folder_SOURCES = tests/unit/audit_folder.c
 tests_unit_audit_folder_LDADD = $(unit_libs)
 tests_unit_audit_folder_CFLAGS = $(unit_cflags)
 tests_unit_audit_folder_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_intern_SOURCES = tests/unit/audit_intern.c
+tests_unit_audit_intern_LDADD = $(unit_libs)
+tests_unit_audit_intern_CFLAGS = $(unit_cflags)
+tests_unit_audit_intern_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
