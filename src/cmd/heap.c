@@ -20,11 +20,12 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What reading the shipped default policy comes to, and what follows. */
-#define POLICY_BYTES ((size_t)1536 << 10)
+/* What reading the shipped default policy comes to, and what follows: that lies in what the
+ * policy has left free, here and there. */
+#define POLICY_BYTES ((size_t)1792 << 10)
 #define REST_BYTES ((size_t)512 << 10)
-#define HAVE_MAX_BYTES POLICY_BYTES
 #define PIECE_BYTES ((size_t)64 << 10)
+#define PIECES_MAX (REST_BYTES / PIECE_BYTES)
 /* How much the heap then grows at a time. */
 #define STEP_BYTES (256 << 10)
 /* What is larger is no part of the heap but taken from the kernel page by page:
@@ -33,24 +34,28 @@
 #define LARGE_OF_POLICY_BYTES (4 << 20)
 #define LARGE_BYTES (32 << 10)
 
-/* So much of the heap is free, in pieces wherever there is room, and its pages
- * are there. */
-static void have(size_t bytes)
+static void *populated(size_t bytes)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	void *pieces[HAVE_MAX_BYTES / PIECE_BYTES];
-	size_t n = bytes / PIECE_BYTES;
+	void *piece = malloc(bytes);
+	uintptr_t begin = (uintptr_t)piece & ~(page - 1);
+	uintptr_t end = ((uintptr_t)piece + bytes) & ~(page - 1);
+
+	if (piece)
+		(void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+	return piece;
+}
+
+/* So much of the heap is free, in pieces wherever there is room, and its pages
+ * are there. */
+static void have(size_t bytes, size_t piece_bytes)
+{
+	void *pieces[PIECES_MAX];
+	size_t n = bytes / piece_bytes;
 
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_OF_POLICY_BYTES);
-	for (size_t i = 0; i < n; i++) {
-		uintptr_t begin, end;
-
-		pieces[i] = malloc(PIECE_BYTES);
-		begin = (uintptr_t)pieces[i] & ~(page - 1);
-		end = ((uintptr_t)pieces[i] + PIECE_BYTES) & ~(page - 1);
-		if (pieces[i])
-			(void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-	}
+	for (size_t i = 0; i < n; i++)
+		pieces[i] = populated(piece_bytes);
 	for (size_t i = 0; i < n; i++)
 		free(pieces[i]);
 }
@@ -60,7 +65,7 @@ void heap_prepare(void)
 	(void)mallopt(M_ARENA_MAX, 1);
 	(void)mallopt(M_TOP_PAD, STEP_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
-	have(POLICY_BYTES);
+	have(POLICY_BYTES, POLICY_BYTES);
 }
 
 void heap_lend(void)
@@ -70,6 +75,6 @@ void heap_lend(void)
 
 void heap_resume(void)
 {
-	have(REST_BYTES);
+	have(REST_BYTES, PIECE_BYTES);
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
