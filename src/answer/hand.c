@@ -1,6 +1,7 @@
 #include "answer/hand.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/lineage.h"
 #include "tracee/wear.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(geteuid, open_read);
 
 /* Folders behind links, by a hash of their names. */
 #define LINKED_N 256
@@ -132,6 +135,14 @@ int hand_on(struct request *r)
 		return wear_on(h->wear, &h->creds);
 	}
 	return wear_caps(h->wear, h->tree_caps);
+}
+
+bool hand_begin(struct request *r, int error)
+{
+	r->reply.value = error;
+	if (error == 0 && hand_on(r) != 0)
+		r->reply.value = -EIO;
+	return r->reply.value == 0;
 }
 
 int hand_on_real(struct request *r)

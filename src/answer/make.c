@@ -2,6 +2,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(mkdirat, mknodat, symlinkat);
 
 /* umode_t of the kernel: what is above is dropped there too. */
 #define MODE_BITS 0xffffu
@@ -91,11 +94,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	const struct place *p = &r->target.place[0];
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
-		return;
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, p->error))
 		return;
 	if (make(r, p) != 0)
 		r->reply.value = -errno;

@@ -4,6 +4,7 @@
 #include "answer/open_flags.h"
 #include "answer/wait.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "call/op.h"
 #include "supervise.h"
 #include "tracee/caller.h"
@@ -18,6 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+USES(fcntl_dup, fcntl_flags, fcntl_seals, fstatfs, open_any, openat2, statx);
 
 /* How it works:
  * 1. Every open is made with O_CLOEXEC and O_NOCTTY: it is wary's process that
@@ -341,10 +344,8 @@ void open_act(struct request *r, const struct receipt *receipt)
 		act_path(r);
 		return;
 	}
-	if (hand_on(r) != 0) {
-		r->reply.value = -EIO;
+	if (!hand_begin(r, 0))
 		return;
-	}
 	fd = open_judged(r, p);
 	if (fd >= 0 && (r->flags & O_TRUNC) && p->fd >= 0 && S_ISREG(p->st.st_mode)) {
 		int err = prepare_truncate(r, p, fd);

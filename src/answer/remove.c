@@ -3,10 +3,13 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+USES(unlinkat);
 
 static int prepare(struct request *r)
 {
@@ -32,11 +35,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	char name[PLACE_NAME_MAX + 1];
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
-		return;
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, p->error))
 		return;
 	fetch_last_name(p, name);
 	if (unlinkat(p->parent_fd, name, (int)r->flags) != 0)

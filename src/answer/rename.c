@@ -5,6 +5,7 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <linux/fs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(renameat2);
 
 #define KNOWN (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 
@@ -123,8 +126,7 @@ static void act(struct request *r, const struct receipt *receipt)
 		r->reply.value = -EXDEV;
 		return;
 	}
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, 0))
 		return;
 	fetch_last_name(from, old_name);
 	fetch_last_name(to, new_name);

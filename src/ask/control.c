@@ -1,7 +1,9 @@
 #include "ask/control.h"
 
 #include "ask/freeze.h"
+#include "base/file.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+USES(accept4, geteuid, getsockopt, recvfrom, sendto, unlink);
+USED_BEFORE(bind, listen, mkdir, socket, umask);
 
 /* More than can stand in line for the socket. */
 #define ACCEPTED_AT_ONCE (2 * CONTROL_CLIENTS_MAX)
@@ -321,9 +326,9 @@ static bool accept_client(struct control *c)
 
 bool control_waits(const struct control *c)
 {
-	struct pollfd p = {.fd = c->listen_fd, .events = POLLIN};
+	int events = file_ready(c->listen_fd, POLLIN);
 
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+	return events > 0 && (events & POLLIN);
 }
 
 void control_serve(struct control *c, const struct pollfd *p)

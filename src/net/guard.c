@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/addr.h"
 #include "net/pins.h"
 #include "tracee/lineage_entry.h"
@@ -13,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+USES(accept4, getsockname, recvfrom, sendto);
+USED_BEFORE(bind, eventfd2, listen, socket);
 
 #define STACK_BYTES ((size_t)256 << 10)
 /* So many connections and datagrams are served at once. */
@@ -177,9 +181,12 @@ static bool read_exactly(struct guard *g, int fd, uint8_t *bytes, size_t len)
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = g->stop_fd, .events = POLLIN}};
 
 	while (len > 0) {
+		int got = poll(p, 2, IDLE_MS);
 		ssize_t n;
 
-		if (poll(p, 2, IDLE_MS) <= 0 || p[1].revents)
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || p[1].revents)
 			return false;
 		n = recv(fd, bytes, len, 0);
 		if (n <= 0)
