@@ -21,6 +21,7 @@ unit_programs = \
 	tests/unit/base_own \
 	tests/unit/base_text \
 	tests/unit/call_table \
+	tests/unit/cmd_paths \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
@@ -141,6 +142,10 @@ tests_unit_call_table_SOURCES = tests/unit/call_table.c
 tests_unit_call_table_LDADD = $(unit_libs)
 tests_unit_call_table_CFLAGS = $(unit_cflags)
 tests_unit_call_table_LDFLAGS = $(unit_ldflags)
+tests_unit_cmd_paths_SOURCES = tests/unit/cmd_paths.c
+tests_unit_cmd_paths_LDADD = $(unit_libs)
+tests_unit_cmd_paths_CFLAGS = $(unit_cflags)
+tests_unit_cmd_paths_LDFLAGS = $(unit_ldflags)
 tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
 tests_unit_net_addr_LDADD = $(unit_libs)
 tests_unit_net_addr_CFLAGS = $(unit_cflags)
