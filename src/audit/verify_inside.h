@@ -60,6 +60,7 @@ struct verify_tap {
 struct verify {
 	const struct verify_options *options;
 	struct verify_result *result;
+	size_t keys_n; /* of options->public_keys, those that count */
 	struct store *store;
 	int err; /* the first failure to read at all */
 	struct verify_signer *signers;
