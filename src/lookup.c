@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/guard.h"
 #include "net/names.h"
 #include "tracee/lineage.h"
@@ -12,6 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+USES(open_read);
 
 #define HOSTS_FILE "/etc/hosts"
 #define HOSTS_MAX_BYTES ((size_t)4 << 20)

@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "trap/notify.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+USES(chdir, eventfd2, getegid, geteuid, open_read, umask, unshare_fs);
 
 #define STACK_BYTES ((size_t)192 << 10)
 #define WORKERS_FIRST 3

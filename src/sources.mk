@@ -121,6 +121,7 @@ libwary_a_SOURCES = \
 	src/ask/answers.c \
 	src/ask/ask.c \
 	src/ask/asker.c \
+	src/ask/asker_self.c \
 	src/ask/card.c \
 	src/ask/control.c \
 	src/ask/dialog.c \
@@ -322,6 +323,7 @@ wary_headers = \
 	src/ask/answers.h \
 	src/ask/ask.h \
 	src/ask/asker.h \
+	src/ask/asker_self.h \
 	src/ask/card.h \
 	src/ask/control.h \
 	src/ask/dialog.h \
@@ -387,11 +389,13 @@ wary_headers = \
 	src/base/log.h \
 	src/base/own.h \
 	src/base/text.h \
+	src/base/uses.h \
 	src/call/call.h \
 	src/call/decode.h \
 	src/call/family.def \
 	src/call/index.h \
 	src/call/op.h \
+	src/call/rule.h \
 	src/call/scalar.def \
 	src/call/scalar.h \
 	src/call/table.def \
@@ -519,16 +523,18 @@ wary_headers = \
 	src/tracee/wear.h \
 	src/trap/boundary.h \
 	src/trap/command.h \
-	src/trap/confine.def \
 	src/trap/exec.h \
 	src/trap/filter.h \
+	src/trap/forms.def \
 	src/trap/guardian.h \
 	src/trap/inherit.h \
 	src/trap/kernel.h \
 	src/trap/launch.h \
+	src/trap/library.def \
 	src/trap/notify.h \
 	src/trap/privilege.h \
 	src/trap/processes.h \
+	src/trap/roles.def \
 	src/trap/stack.h \
 	src/trap/symbol.h \
 	src/trap/tree.h \

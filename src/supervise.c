@@ -9,6 +9,7 @@
 #include "ask/notice.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "call/decode.h"
 #include "pool.h"
 #include "trap/notify.h"
@@ -21,6 +22,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(kill, unlinkat);
 
 /* How often one call is judged anew when what was judged has changed. */
 #define ATTEMPTS_MAX 32

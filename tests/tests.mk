@@ -744,6 +744,7 @@ dist_extra = \
 	tests/lib/wheels.py \
 	tests/lint/aarch64 \
 	tests/lint/banned.py \
+	tests/lint/confine.libc \
 	tests/lint/confine.py \
 	tests/lint/cppcheck \
 	tests/lint/cppcheck.suppressions \

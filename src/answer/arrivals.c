@@ -3,6 +3,7 @@
 #include "answer/arrivals_read.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -12,6 +13,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+
+USES(epoll_ctl, epoll_wait, pidfd_open);
+USED_BEFORE(epoll_create1, eventfd2);
 
 /* A package's JSON may be 2048 deep, and the parser's stack with it. */
 #define STACK_BYTES ((size_t)1 << 20)

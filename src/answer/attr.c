@@ -5,6 +5,7 @@
 #include "answer/times.h"
 #include "answer/wait.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/caller.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(fchmod, fchmodat, fchown, fchownat, truncate, utimensat);
 
 /* How it works: by name the object is an O_PATH descriptor, and the effect is
  * on wary's own name of it or on it with AT_EMPTY_PATH.  By descriptor it is

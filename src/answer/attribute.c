@@ -7,6 +7,7 @@
 
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/uses.h"
 #include "call/op.h"
 #include "supervise.h"
 
@@ -17,6 +18,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(getpgid, ioprio_set, prlimit64, sched_setaffinity, sched_setattr, sched_setparam,
+     sched_setscheduler, setpriority);
 
 /* Masks of 32768 processors; a page, the kernel's bound for sched_attr. */
 #define ARGUMENT_MAX 4096

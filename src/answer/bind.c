@@ -5,11 +5,14 @@
 #include "answer/hand.h"
 #include "answer/sock.h"
 #include "answer/sockpath.h"
+#include "base/uses.h"
 #include "net/own.h"
 #include "supervise.h"
 
 #include <errno.h>
 #include <string.h>
+
+USES(bind, getsockname);
 
 static int prepare(struct request *r)
 {

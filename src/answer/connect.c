@@ -5,10 +5,13 @@
 #include "answer/hand.h"
 #include "answer/sock.h"
 #include "answer/sockpath.h"
+#include "base/uses.h"
 #include "net/own.h"
 #include "supervise.h"
 
 #include <errno.h>
+
+USES(connect, shutdown);
 
 struct attempt {
 	int fd;

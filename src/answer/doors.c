@@ -1,9 +1,13 @@
 #include "answer/doors.h"
 
+#include "base/uses.h"
+
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+
+USES(fstatfs);
 
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163

@@ -8,6 +8,7 @@
 #include "answer/install.h"
 #include "answer/program_same.h"
 #include "answer/script.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/lineage_entry.h"
 #include "trap/processes.h"
@@ -16,6 +17,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
+
+USES(uname);
 
 #ifndef AT_EXECVE_CHECK
 #define AT_EXECVE_CHECK 0x10000

@@ -2,6 +2,7 @@
 
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/canon.h"
 #include "tracee/fd.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+USES(fcntl_dup);
 
 int fetch_result(struct request *r, int err)
 {

@@ -1,6 +1,7 @@
 #include "answer/fixed.h"
 
 #include "base/text.h"
+#include "base/uses.h"
 #include "supervise.h"
 
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(faccessat, geteuid, readlinkat);
 
 /* Whether wary's user, which is the tree's, could change a file or what is in
  * a folder; in doubt it could. */

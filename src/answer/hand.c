@@ -1,6 +1,7 @@
 #include "answer/hand.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/lineage.h"
 #include "tracee/wear.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(geteuid, open_read);
 
 /* Folders behind links, by a hash of their names. */
 #define LINKED_N 256

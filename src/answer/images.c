@@ -1,11 +1,15 @@
 #include "answer/images.h"
 
+#include "base/uses.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+USES(pread64);
 
 /* Programs that a session runs again and again are few. */
 #define SLOTS 256u

@@ -4,6 +4,7 @@
 #include "answer/hand.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "package/list.h"
 #include "supervise.h"
 #include "tracee/fd.h"
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+USES(open_read);
 
 /* Lock files of large projects have a few megabytes. */
 #define FILE_MAX_BYTES ((size_t)16 << 20)

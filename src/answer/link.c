@@ -3,11 +3,14 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/uses.h"
 #include "supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+USES(linkat);
 
 static int fetch_names(struct request *r, unsigned empty, unsigned follow)
 {

@@ -4,10 +4,13 @@
 #include "answer/families.h"
 #include "answer/hand.h"
 #include "answer/sock.h"
+#include "base/uses.h"
 #include "net/own.h"
 #include "supervise.h"
 
 #include <errno.h>
+
+USES(getsockname, listen);
 
 static int prepare(struct request *r)
 {

@@ -2,6 +2,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(mkdirat, mknodat, symlinkat);
 
 /* umode_t of the kernel: what is above is dropped there too. */
 #define MODE_BITS 0xffffu

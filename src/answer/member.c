@@ -2,6 +2,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/caller.h"
 
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+USES(faccessat, getdents64, getpgid, open_read);
 
 /* Rounds over /proc: a tree that makes processes faster than that is stopped
  * by other means (limits), not by a signal to each. */

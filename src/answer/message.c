@@ -3,6 +3,7 @@
 
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/cmsg.h"
 #include "supervise.h"
 #include "tracee/fd.h"
@@ -13,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+USES(getsockopt, sendmsg);
 
 void send_message_free(struct send_message *m)
 {

@@ -6,6 +6,7 @@
 #include "answer/hand.h"
 #include "answer/open_flags.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/canon.h"
 #include "tracee/fd.h"
@@ -15,6 +16,8 @@
 #include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
+
+USES(fcntl_flags);
 
 /* How it works.  Three ways, each ending in facts about one object:
  * 1. The direct way, for read-only opens of names that hold no link: the text is

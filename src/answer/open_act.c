@@ -4,6 +4,7 @@
 #include "answer/open_flags.h"
 #include "answer/wait.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "call/op.h"
 #include "supervise.h"
 #include "tracee/caller.h"
@@ -18,6 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+USES(fcntl_dup, fcntl_flags, fcntl_seals, fstatfs, open_any, openat2, statx);
 
 /* How it works:
  * 1. Every open is made with O_CLOEXEC and O_NOCTTY: it is wary's process that

@@ -14,6 +14,7 @@
 #include "answer/member.h"
 #include "answer/process.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "call/op.h"
 #include "supervise.h"
 
@@ -23,6 +24,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+
+USES(fcntl_owner);
 
 struct owner {
 	struct process p; /* first: as process_new wants it */

@@ -1,6 +1,7 @@
 #include "answer/pen.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <linux/landlock.h>
@@ -9,6 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(landlock_add_rule, landlock_create_ruleset, landlock_restrict_self, prctl_no_new_privs);
 
 #define PEN_STACK_BYTES ((size_t)64 << 10)
 

@@ -17,6 +17,7 @@
 #include "answer/member.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "call/op.h"
 #include "supervise.h"
 
@@ -30,6 +31,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(getpgid, getsid, open_read, pidfd_open, pidfd_send_signal, readlinkat, rt_tgsigqueueinfo);
 
 #ifndef PIDFD_THREAD /* 6.9 */
 #define PIDFD_THREAD O_EXCL

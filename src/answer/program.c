@@ -6,6 +6,7 @@
 #include "answer/images.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/fd.h"
 #include "tracee/ldso.h"
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+
+USES(faccessat2, fcntl_dup, open_read, pread64, readlinkat);
 
 /* How a name is looked up for one exec. */
 struct search {
@@ -542,14 +545,11 @@ int program_facts(struct request *r, const struct program *p)
 static bool is_env(const char *path)
 {
 	static const char *const names[] = {"/env", "/coreutils", "/busybox"};
-	size_t len = path ? strlen(path) : 0;
+	const char *name = path ? strrchr(path, '/') : NULL;
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		size_t n = strlen(names[i]);
-
-		if (len >= n && strcmp(path + len - n, names[i]) == 0)
+	for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(name, names[i]) == 0)
 			return true;
-	}
 	return false;
 }
 

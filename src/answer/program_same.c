@@ -2,6 +2,7 @@
 
 #include "answer/images.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/procfs.h"
 
 #include <elf.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(open_read);
 
 static bool same_image(const struct program_file *f, pid_t pid)
 {

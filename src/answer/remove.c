@@ -3,10 +3,13 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+USES(unlinkat);
 
 static int prepare(struct request *r)
 {

@@ -5,6 +5,7 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <linux/fs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(renameat2);
 
 #define KNOWN (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 

@@ -1,9 +1,13 @@
 #include "answer/reply.h"
 
+#include "base/uses.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+
+USES(fcntl_flags, ftruncate, truncate);
 
 void reply_truncate(struct reply *y)
 {

@@ -3,6 +3,7 @@
 #include "answer/sockpath.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/guard.h"
 #include "net/local.h"
 #include "net/names.h"
@@ -18,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+
+USES(fcntl_flags, getsockname, getsockopt);
 
 #define RESTART (-512L) /* ERESTARTSYS: never seen by a program */
 

@@ -3,6 +3,7 @@
 #include "answer/hand.h"
 #include "answer/pen.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/diag.h"
 #include "net/own.h"
 #include "supervise.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(bind, chdir, fchdir);
 
 #define PLACES_MAX (sizeof((struct target *)0)->place / sizeof(struct place))
 

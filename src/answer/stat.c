@@ -3,6 +3,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(faccessat2, fstatfs, readlinkat, statx);
 
 #define SYNC_TYPE (AT_STATX_FORCE_SYNC | AT_STATX_DONT_SYNC)
 #define STAT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | SYNC_TYPE)

@@ -4,9 +4,12 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <sys/inotify.h>
+
+USES(inotify_add_watch);
 
 static int prepare(struct request *r)
 {

@@ -4,12 +4,15 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
+
+USES(fremovexattr, fsetxattr, removexattr, setxattr);
 
 /* struct xattr_args of linux/xattr.h (6.13). */
 struct args {

@@ -5,11 +5,14 @@
 #include "answer/fetch.h"
 #include "answer/hand.h"
 #include "answer/xattr.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
+
+USES(getxattr, listxattr);
 
 static bool is_list(int op)
 {

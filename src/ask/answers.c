@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+
+USES(flock, fsync, ftruncate, geteuid, mkdir, open_any);
 
 /* All folders of a path that are missing, 0700. */
 static int make_folders(const char *path)

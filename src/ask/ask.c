@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,6 +28,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+USES(eventfd2);
 
 /* A tree that asks for more at once is refused: nobody could read them. */
 #define PENDING_MAX 256
@@ -120,9 +123,7 @@ static void wake(struct ask *a)
 {
 	uint64_t one = 1;
 
-	/* Full: it is awake. */
-	if (write(a->wake_fd, &one, sizeof one) < 0)
-		return;
+	(void)!write(a->wake_fd, &one, sizeof one); /* full: it is awake */
 }
 
 static void finish(struct ask *a, struct pending *p, enum ask_answer answer)
@@ -393,8 +394,7 @@ static char *copy_of(const char *s, bool *failed)
 int ask_begin(struct ask *a, const struct ask_config *config)
 {
 	struct control_ops ops = {a, client_came, client_answered};
-	sigset_t all;
-	sigset_t kept;
+	sigset_t all, kept;
 	bool failed = false;
 	bool started;
 	int err;

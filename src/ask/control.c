@@ -2,6 +2,7 @@
 
 #include "ask/freeze.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+USES(accept4, geteuid, getsockopt, recvfrom, sendto, unlink);
+USED_BEFORE(bind, listen, mkdir, socket, umask);
 
 /* More than can stand in line for the socket. */
 #define ACCEPTED_AT_ONCE (2 * CONTROL_CLIENTS_MAX)

@@ -2,6 +2,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+
+USES(open_read);
 
 #define CODE_LETTERS 4
 /* First lines of a file that [i] shows. */

@@ -1,6 +1,7 @@
 #include "ask/freeze.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+USES(getdents64, open_read, pidfd_open, pidfd_send_signal);
 
 /* More processes than any machine that a person answers questions on. */
 #define PROCESSES_MAX 200000

@@ -1,6 +1,7 @@
 #include "ask/term.h"
 
 #include "base/clock.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+USES(getpgrp, ioctl_tty);
 
 /* After ESC the rest of a sequence comes at once; a person's ESC comes alone. */
 #define SEQUENCE_MS 150

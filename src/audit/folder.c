@@ -2,10 +2,13 @@
 
 #include "audit/rows.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(access, getdents64, mkdir, open_read);
 
 static int make_one(const char *path)
 {

@@ -1,12 +1,15 @@
 #include "audit/head.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(open_any, rename, unlink);
 
 static const char *path_of(struct buf *out, const char *store)
 {

@@ -3,6 +3,7 @@
 #include "audit/bus.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -16,6 +17,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
+
+USES(fallocate, fdatasync, flock, mkdir, open_any, pwrite64, unlink);
 
 /* Room that every segment keeps for its END entry and the zero after it. */
 #define END_ROOM (sizeof(struct journal_entry_head) + JOURNAL_TAG_BYTES + 8)

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+USES(flock, fsync, geteuid, linkat, open_any, pread64, rename, unlink, unlinkat);
 
 #define ALGORITHM "Ed25519"
 #define MACHINE_PUB "machine.pub"

@@ -4,12 +4,15 @@
 #include "audit/keys_inside.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(open_read);
 
 /* The file: the links, the last of them the key that the machine has now, or had when
  * a rotation was cut short; then H of all before. */

@@ -14,12 +14,15 @@
 #include "audit/keys_inside.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(access, faccessat, fsync, linkat, open_any, pread64, renameat, unlinkat);
 
 static bool is_file(int folder_fd, const char *name, const struct stat *st)
 {

@@ -1,8 +1,11 @@
 #include "audit/life.h"
 
 #include "base/log.h"
+#include "base/uses.h"
 
 #include <unistd.h>
+
+USES(getppid, getuid);
 
 const char *life_name(enum life_reason why)
 {

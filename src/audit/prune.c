@@ -6,12 +6,15 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+
+USES(access, flock, open_read);
 
 /* The tables of enum rows_table. */
 static const char *const tables[] = {"string", "actor", "act", "detail", "event"};

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+USES(flock, getdents64, open_any, renameat, unlinkat);
 
 /* What becomes of a journal; not an error. */
 enum fate {

@@ -2,11 +2,14 @@
 
 #include "audit/record.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(pread64);
 
 #define SEGMENTS_MAX 4096
 /* Twice what an entry may have: a segment is rounded up. */

@@ -9,11 +9,14 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+USES(eventfd2);
 
 static int say(struct audit *a, int err, const char *what)
 {

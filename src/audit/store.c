@@ -8,11 +8,14 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(access, open_any);
 
 int store_code(int rc)
 {

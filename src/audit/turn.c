@@ -3,10 +3,13 @@
 #include "audit/folder.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <time.h>
+
+USES(flock, open_read);
 
 #define PAUSE_FIRST_NS 100000u
 #define PAUSE_LAST_NS 10000000u

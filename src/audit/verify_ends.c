@@ -6,11 +6,14 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+
+USES(flock, open_read);
 
 /* What has become of a session that has no closing record. */
 enum end { END_RUNS, END_DIED, END_LOST, END_BEFORE_BOOT, END_ELSEWHERE };

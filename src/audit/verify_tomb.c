@@ -3,11 +3,14 @@
 
 #include "audit/bridge.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+USES(open_read);
 
 #define NOTES_MAX 20
 

@@ -1,12 +1,15 @@
 #include "base/log.h"
 
 #include "base/buf.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+USES(ioctl_tty_look);
 
 static struct {
 	bool quiet;

@@ -1,30 +1,10 @@
 #include "call/scalar.h"
 
 #include "call/index.h"
+#include "call/rule.h"
 
 #include <netinet/in.h>
-#include <sched.h>
 #include <sys/socket.h>
-
-#define CLONE_NEVER                                                                              \
-	((uint32_t)(CLONE_PARENT | CLONE_PTRACE | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | \
-	            CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET))
-#define CLONE_SHARED (CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VM)
-#define SOCK_FLAGS ((uint32_t)(SOCK_CLOEXEC | SOCK_NONBLOCK))
-
-#define BITS(n, bits, wanted)                                                     \
-	{                                                                         \
-		.arg = (n), .mask = (uint32_t)(bits), .value = (uint32_t)(wanted) \
-	}
-#define LOW(n, wanted) BITS(n, UINT32_MAX, wanted)
-#define WIDE(n, wanted)                                                     \
-	{                                                                   \
-		.arg = (n), .mask = UINT64_MAX, .value = (uint64_t)(wanted) \
-	}
-#define RULE(name, ...)                                         \
-	{                                                       \
-		.what = SCALAR_##name, .conds = { __VA_ARGS__ } \
-	}
 
 #define SCALAR(name, ...) static const struct scalar_rule rules_##name[] = {__VA_ARGS__};
 #include "call/scalar.def"
@@ -60,13 +40,18 @@ static bool rule_holds(const struct scalar_rule *r, const uint64_t *args)
 	return true;
 }
 
+enum scalar_what scalar_first(const struct scalar_rule *rules, size_t rules_n, const uint64_t *args)
+{
+	for (size_t i = 0; i < rules_n; i++)
+		if (rule_holds(&rules[i], args))
+			return rules[i].what;
+	return SCALAR_NONE;
+}
+
 enum scalar_what scalar_decide(size_t row_index, const uint64_t *args)
 {
 	size_t n;
 	const struct scalar_rule *rules = scalar_rules(row_index, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (rule_holds(&rules[i], args))
-			return rules[i].what;
-	return SCALAR_NONE;
+	return scalar_first(rules, n, args);
 }

@@ -38,6 +38,11 @@ struct scalar_rule {
  * Returns a constant table, or NULL. */
 const struct scalar_rule *scalar_rules(size_t row_index, size_t *rules_n);
 
+/** scalar_first: what the first of these rules that holds says of these arguments
+ * (six registers); SCALAR_NONE where none holds. */
+enum scalar_what scalar_first(const struct scalar_rule *rules, size_t rules_n,
+                              const uint64_t *args);
+
 /** scalar_decide: what the rules say of these arguments (six registers). */
 enum scalar_what scalar_decide(size_t row_index, const uint64_t *args);
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "supervise.h"
 #include "tracee/procfs.h"
 #include "trap/launch.h"
@@ -18,6 +19,8 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+USES(ioctl_tty_look, kill, open_read);
 
 #define WAIT_NOTE_MS 2000
 

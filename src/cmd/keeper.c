@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "cmd/audit.h"
 #include "cmd/retain.h"
 #include "trap/filter.h"
@@ -21,6 +22,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(flock, ftruncate, newfstatat, open_any, pwrite64);
+USED_BEFORE(chdir, clone, close_range, dup2, dup3, fcntl, pipe2, prctl, prlimit64, setpriority,
+            setsid);
 
 /* How it works.  Looking costs a walk over the record's checkpoints, so it is done once an
  * hour at most: the file below tells when that was, and what could not be done.
@@ -146,7 +151,7 @@ static _Noreturn void become_keeper(int fd, const char *db, const struct policy_
 	(void)setrlimit(RLIMIT_CORE, &none);
 	ignore_signals();
 	if (let_go(fd) != 0 || setpriority(PRIO_PROCESS, 0, LOW_PRIORITY) != 0 ||
-	    privilege_drop(privilege_forbidden()) != 0 || filter_confine() != 0)
+	    privilege_drop(privilege_forbidden()) != 0 || filter_confine(FILTER_KEEPER) != 0)
 		_exit(1);
 	if (wait_for_end())
 		look(db, policy);

@@ -1,8 +1,12 @@
 #include "cmd/opener.h"
 
+#include "base/uses.h"
+
 #include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+USES(getcwd, getuid, uname);
 
 struct audit_session opener_session(struct opener *o)
 {

@@ -10,6 +10,7 @@
 #include "audit/life.h"
 #include "base/log.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "cmd/approve.h"
 #include "cmd/attend.h"
 #include "cmd/cmd.h"
@@ -47,6 +48,9 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+USES(kill);
+USED_BEFORE(eventfd2, geteuid, getuid, prctl, signalfd4, umask);
 
 /* How it starts; the order is what keeps secrets and keys from processes that
  * must not have them:
@@ -377,7 +381,7 @@ static int start_workers_and_asker(struct session *s)
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
 	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
-	if (filter_confine() != 0)
+	if (filter_confine(FILTER_SESSION) != 0)
 		return failed("wary cannot confine itself", NULL);
 	life_note(s->sup.audit, s->options->learn ? LIFE_LEARNING : LIFE_COMMAND, NULL);
 	if (launch_go(s->launch) != 0)

@@ -1,17 +1,19 @@
-/* Build-time: makes the filters from call/table.def and trap/confine.def, and
- * prints them as C.  Made here because libseccomp takes 5 ms for it, half of
- * what wary may take to start.
+/* Build-time: makes the filters from call/table.def and, for wary's own processes,
+ * from what their sources declare (gen/self.h), and prints them as C.  Made here
+ * because libseccomp takes 5 ms for it, half of what wary may take to start.
  *
  * libseccomp lays out the search by number as a balanced tree.  Where a call
  * is decided on registers it leaves a marker, in whose place a jump to the
- * rules of call/scalar.def is put: libseccomp has no way to say "unless".
- * Numbers are the target's; libseccomp only ever sees its own architecture's
- * constant, which is replaced, so that a cross build needs nothing else.
+ * rules of call/scalar.def or trap/forms.def is put: libseccomp has no way to
+ * say "unless".  Numbers are the target's; libseccomp only ever sees its own
+ * architecture's constant, which is replaced, so that a cross build needs
+ * nothing else.
  */
 #include "base/err.h"
 #include "call/call.h"
 #include "call/scalar.h"
 #include "gen/bpf.h"
+#include "gen/self.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,19 +39,15 @@
 #define MARK_NOTIFY 0xffffu
 #define MARK_ROW 1u
 
-enum variant { VARIANT_PLAIN, VARIANT_STAT, VARIANT_SELF, VARIANT_COUNT };
+/* Of the tree, with and without what rules on stat need; then wary's own roles. */
+enum { VARIANT_PLAIN, VARIANT_STAT, VARIANT_SELF };
 
-static const char *const variant_names[] = {
-	[VARIANT_PLAIN] = "plain",
-	[VARIANT_STAT] = "stat",
-	[VARIANT_SELF] = "self",
-};
+static const char *variant_name(size_t variant)
+{
+	static const char *const names[VARIANT_SELF] = {"plain", "stat"};
 
-static const char *const self_calls[] = {
-#define USES(name, why) #name,
-#include "trap/confine.def"
-#undef USES
-};
+	return variant < VARIANT_SELF ? names[variant] : self_role(variant - VARIANT_SELF);
+}
 
 static void must(int result, const char *what)
 {
@@ -59,25 +57,20 @@ static void must(int result, const char *what)
 	exit(1);
 }
 
-static bool self_uses(const char *name)
-{
-	for (size_t i = 0; i < sizeof self_calls / sizeof self_calls[0]; i++)
-		if (strcmp(self_calls[i], name) == 0)
-			return true;
-	return false;
-}
-
 static uint32_t action_of_scalar(void *ctx, enum scalar_what what)
 {
-	const enum variant *variant = ctx;
+	const size_t *variant = ctx;
 
 	switch (what) {
 	case SCALAR_ALLOW:
 		return SECCOMP_RET_ALLOW;
 	case SCALAR_STAT:
 		return *variant == VARIANT_STAT ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
-	case SCALAR_NOTIFY:
 	case SCALAR_REFUSE:
+		if (*variant >= VARIANT_SELF)
+			return SECCOMP_RET_ERRNO | EPERM;
+		return SECCOMP_RET_USER_NOTIF;
+	case SCALAR_NOTIFY:
 		return SECCOMP_RET_USER_NOTIF;
 	case SCALAR_ZERO:
 		return SECCOMP_RET_ERRNO;
@@ -88,10 +81,15 @@ static uint32_t action_of_scalar(void *ctx, enum scalar_what what)
 }
 
 /* What the filter does with a row that has no rules on registers. */
-static uint32_t action_of_row(const struct call_row *row, enum variant variant)
+static uint32_t action_of_row(const struct call_row *row, size_t variant)
 {
-	if (variant == VARIANT_SELF)
-		return self_uses(row->name) ? SECCOMP_RET_ALLOW : REFUSED_BY_FILTER;
+	struct scalar_rule rules[SELF_RULES_MAX];
+	size_t n;
+
+	if (variant >= VARIANT_SELF)
+		return self_answer(variant - VARIANT_SELF, row, rules, &n) == SELF_ALLOW
+		               ? SECCOMP_RET_ALLOW
+		               : REFUSED_BY_FILTER;
 	switch (row->means) {
 	case MEANS_ALLOW:
 		return SECCOMP_RET_ALLOW;
@@ -112,24 +110,30 @@ static uint32_t action_of_row(const struct call_row *row, enum variant variant)
 	exit(1);
 }
 
-static const struct scalar_rule *rules_of(size_t row_index, enum variant variant, size_t *n)
+/* The rules of a call on registers; none: false.
+ * @own: of SELF_RULES_MAX, where they are put that are made here. */
+static bool rules_of(size_t row_index, size_t variant, struct scalar_rule *own,
+                     const struct scalar_rule **rules, size_t *n)
 {
-	const struct scalar_rule *rules = scalar_rules(row_index, n);
-
-	if (variant == VARIANT_SELF)
-		*n = 0;
-	return *n ? rules : NULL;
+	*rules = own;
+	if (variant >= VARIANT_SELF)
+		return self_answer(variant - VARIANT_SELF, call_row_at(row_index), own, n) ==
+		       SELF_RULES;
+	*rules = scalar_rules(row_index, n);
+	return *n > 0;
 }
 
-static void add_row(scmp_filter_ctx ctx, size_t index, enum variant variant)
+static void add_row(scmp_filter_ctx ctx, size_t index, size_t variant)
 {
 	const struct call_row *row = call_row_at(index);
+	struct scalar_rule own[SELF_RULES_MAX];
+	const struct scalar_rule *rules;
 	size_t n;
 	uint32_t action;
 
 	if (row->nr < 0)
 		return;
-	if (rules_of(index, variant, &n)) {
+	if (rules_of(index, variant, own, &rules, &n)) {
 		must(seccomp_rule_add(ctx, SCMP_ACT_TRACE(MARK_ROW + (unsigned)index), row->nr, 0),
 		     row->name);
 		return;
@@ -155,7 +159,7 @@ static void export(scmp_filter_ctx ctx, struct bpf_code *c)
 }
 
 /* Puts rules, notifications and the target's architecture in their places. */
-static void patch(struct bpf_code *c, enum variant variant)
+static void patch(struct bpf_code *c, size_t variant)
 {
 	size_t tree_n = c->n;
 	bool arch_found = false;
@@ -163,6 +167,8 @@ static void patch(struct bpf_code *c, enum variant variant)
 	for (size_t i = 0; i < tree_n; i++) {
 		struct sock_filter *op = &c->ops[i];
 		uint32_t mark = op->k & SECCOMP_RET_DATA;
+		struct scalar_rule own[SELF_RULES_MAX];
+		const struct scalar_rule *rules;
 		size_t n;
 
 		if (op->code == (BPF_JMP | BPF_JEQ | BPF_K) && op->k == seccomp_arch_native()) {
@@ -178,13 +184,13 @@ static void patch(struct bpf_code *c, enum variant variant)
 		}
 		op->code = BPF_JMP | BPF_JA;
 		op->k = (uint32_t)(c->n - i - 1);
-		const struct scalar_rule *rules = rules_of(mark - MARK_ROW, variant, &n);
+		(void)rules_of(mark - MARK_ROW, variant, own, &rules, &n);
 		bpf_add_rules(c, rules, n, action_of_scalar, &variant);
 	}
 	must(arch_found ? 0 : -EINVAL, "the architecture is not where it was");
 }
 
-static void make(enum variant variant, struct bpf_code *c)
+static void make(size_t variant, struct bpf_code *c)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 
@@ -200,9 +206,11 @@ static void make(enum variant variant, struct bpf_code *c)
 
 /* ---- the check of what was made ---------------------------------------- */
 
-static uint32_t wanted(enum variant variant, const struct seccomp_data *d)
+static uint32_t wanted(size_t variant, const struct seccomp_data *d)
 {
 	const struct call_row *row = d->arch == TARGET_ARCH ? call_row_find(d->nr) : NULL;
+	struct scalar_rule own[SELF_RULES_MAX];
+	const struct scalar_rule *rules;
 	uint64_t args[CALL_ARGS];
 	size_t n;
 
@@ -210,26 +218,26 @@ static uint32_t wanted(enum variant variant, const struct seccomp_data *d)
 		return REFUSED_BY_FILTER;
 	for (size_t i = 0; i < CALL_ARGS; i++)
 		args[i] = d->args[i];
-	if (rules_of(call_row_index(row), variant, &n))
-		return action_of_scalar(&variant, scalar_decide(call_row_index(row), args));
+	if (rules_of(call_row_index(row), variant, own, &rules, &n))
+		return action_of_scalar(&variant, scalar_first(rules, n, args));
 	return action_of_row(row, variant);
 }
 
-static void check(const struct bpf_code *c, enum variant variant, const struct seccomp_data *d)
+static void check(const struct bpf_code *c, size_t variant, const struct seccomp_data *d)
 {
 	uint32_t is = bpf_run(c, d), should = wanted(variant, d);
 
 	if (is == should)
 		return;
 	fprintf(stderr, "filter: %s: nr %d arch %#x args %llx %llx %llx: %#x instead of %#x\n",
-	        variant_names[variant], d->nr, d->arch, d->args[0], d->args[1], d->args[2], is,
+	        variant_name(variant), d->nr, d->arch, d->args[0], d->args[1], d->args[2], is,
 	        should);
 	exit(1);
 }
 
 /* Registers that a rule is about, and their neighbours: each condition met,
  * missed by each of its bits, with and without noise in all other bits. */
-static void check_rule(const struct bpf_code *c, enum variant variant, const struct scalar_rule *r,
+static void check_rule(const struct bpf_code *c, size_t variant, const struct scalar_rule *r,
                        struct seccomp_data d)
 {
 	static const uint64_t noise[] = {0, 0xa5a5a5a500000000, 0x5a5a5a5affffffff, UINT64_MAX};
@@ -252,13 +260,14 @@ static void check_rule(const struct bpf_code *c, enum variant variant, const str
 	}
 }
 
-static void check_all(const struct bpf_code *c, enum variant variant)
+static void check_all(const struct bpf_code *c, size_t variant)
 {
 	for (int nr = -1; nr < 1200; nr++) {
 		struct seccomp_data d = {.nr = nr, .arch = TARGET_ARCH};
 		const struct call_row *row = call_row_find(nr);
-		const struct scalar_rule *rules = NULL;
-		size_t n = 0;
+		struct scalar_rule own[SELF_RULES_MAX];
+		const struct scalar_rule *rules;
+		size_t n;
 
 		check(c, variant, &d);
 		d.arch = OTHER_ARCH;
@@ -267,39 +276,32 @@ static void check_all(const struct bpf_code *c, enum variant variant)
 		d.nr = nr | X32_BIT;
 		check(c, variant, &d);
 		d.nr = nr;
-		if (row)
-			rules = rules_of(call_row_index(row), variant, &n);
+		if (!row || !rules_of(call_row_index(row), variant, own, &rules, &n))
+			continue;
 		for (size_t i = 0; i < n; i++)
 			check_rule(c, variant, &rules[i], d);
 	}
 }
 
-static void print(const struct bpf_code *c, enum variant variant)
+static void print(const struct bpf_code *c, size_t variant)
 {
-	printf("static const struct sock_filter code_%s[] = {\n", variant_names[variant]);
+	printf("static const struct sock_filter code_%s[] = {\n", variant_name(variant));
 	for (size_t i = 0; i < c->n; i++)
 		printf("\t{%#x, %u, %u, %#x},\n", c->ops[i].code, c->ops[i].jt, c->ops[i].jf,
 		       c->ops[i].k);
 	printf("};\n");
 }
 
-static void check_names(void)
-{
-	for (size_t i = 0; i < sizeof self_calls / sizeof self_calls[0]; i++)
-		if (!call_row_named(self_calls[i])) {
-			fprintf(stderr, "filter: trap/confine.def: no such call: %s\n",
-			        self_calls[i]);
-			exit(1);
-		}
-}
-
 int main(void)
 {
 	static struct bpf_code code;
 
-	check_names();
+	if (self_check()) {
+		fprintf(stderr, "filter: no such call, form or role: %s\n", self_check());
+		return 1;
+	}
 	printf("/* Made by src/gen/filter.c. */\n");
-	for (enum variant v = VARIANT_PLAIN; v < VARIANT_COUNT; v++) {
+	for (size_t v = VARIANT_PLAIN; variant_name(v); v++) {
 		make(v, &code);
 		check_all(&code, v);
 		print(&code, v);

@@ -1,6 +1,7 @@
 #include "net/diag.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/addr.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+
+USES(getsockopt, recvfrom, sendto, setsockopt, socket_netlink);
 
 #define DIAG_REPLY_BYTES 32768
 /* States as the kernel numbers them, as bits; a UDP socket is "established"

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "net/addr.h"
 #include "net/pins.h"
 #include "tracee/lineage_entry.h"
@@ -13,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+USES(accept4, getsockname, recvfrom, sendto);
+USED_BEFORE(bind, eventfd2, listen, socket);
 
 #define STACK_BYTES ((size_t)256 << 10)
 /* So many connections and datagrams are served at once. */

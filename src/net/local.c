@@ -1,6 +1,7 @@
 #include "net/local.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+
+USES(recvfrom, sendto, setsockopt, socket_netlink);
 
 #define LOCAL_WAIT_S 2
 

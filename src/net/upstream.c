@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 #include "net/addr.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+
+USES(connect, recvfrom, sendto, socket_inet);
 
 #define ROUNDS 2
 #define WAIT_NS 2500000000u

@@ -1,10 +1,13 @@
 #include "secret/grant.h"
 
+#include "base/uses.h"
 #include "secret/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+USED_BEFORE(mlock);
 
 /* Of all values with their forms. */
 #define VALUES_MAX_BYTES ((size_t)2 << 20)

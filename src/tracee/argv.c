@@ -1,12 +1,15 @@
 #include "tracee/argv.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+
+USES(process_vm_readv);
 
 #define PAGE_BYTES ((uint64_t)4096)
 /* So many strings are fetched at once, this much of each at first. */

@@ -1,6 +1,7 @@
 #include "tracee/caller.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+USES(open_read);
 
 /* 256 groups of eleven characters, and the rest of the page. */
 #define STATUS_MAX 8192

@@ -1,6 +1,7 @@
 #include "tracee/canon.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(getdents64, open_any, openat2, readlinkat);
 
 #define DELETED " (deleted)"
 /* The kernel cannot print a longer name than a page holds; then the upper

@@ -3,12 +3,15 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+USES(getdents64, open_read, readlinkat);
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 #define COMPILED "__pycache__"

@@ -1,6 +1,7 @@
 #include "tracee/fd.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/caller.h"
 
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(kcmp, open_read, pidfd_getfd, pidfd_open);
 
 #ifndef PIDFD_THREAD /* 6.9 */
 #define PIDFD_THREAD O_EXCL

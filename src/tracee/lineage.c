@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/lineage_entry.h"
 #include "tracee/procfs.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(pidfd_open, prlimit64, readlinkat);
 
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL

@@ -1,10 +1,14 @@
 #include "tracee/maps.h"
 
+#include "base/uses.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+USES(ioctl_maps);
 
 /* struct procmap_query of linux/fs.h (6.11), which older headers lack. */
 struct query {

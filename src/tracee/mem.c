@@ -1,6 +1,7 @@
 #include "tracee/mem.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/maps.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+USES(ioctl_listener, open_any, process_vm_readv, pwrite64);
 
 #define PAGE_BYTES 4096u
 /* Names are short: the first piece of a string is not a whole page. */

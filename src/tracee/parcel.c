@@ -1,6 +1,7 @@
 #include "tracee/parcel.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+
+USES(open_any, openat2, readlinkat);
 
 /* What packages and managers say of a package is short; a RECORD has a line
  * for each file. */

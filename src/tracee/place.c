@@ -1,6 +1,7 @@
 #include "tracee/place.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/caller.h"
 #include "tracee/canon.h"
 #include "tracee/walk.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+USES(fcntl_dup);
 
 void place_init(struct place *p)
 {

@@ -1,6 +1,7 @@
 #include "tracee/procfs.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+USES(faccessat, ioctl_pidfd, open_read);
 
 ssize_t procfs_read(const char *path, char *out, size_t cap_bytes)
 {

@@ -1,9 +1,13 @@
 #include "tracee/regs.h"
 
+#include "base/uses.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+
+USES(ptrace_registers);
 
 int regs_read(pid_t tid, struct regs *out)
 {

@@ -1,12 +1,15 @@
 #include "tracee/startup.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+
+USES(process_vm_readv, process_vm_writev);
 
 /* What most programs need; more is read where it was not enough. */
 #define FIRST_BYTES ((size_t)32 << 10)

@@ -1,6 +1,7 @@
 #include "tracee/walk.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/caller.h"
 #include "tracee/canon.h"
 
@@ -15,6 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+USES(fcntl_dup, fstatfs, open_any, openat2, readlinkat, statx);
 
 /* As many links as the kernel follows for one name. */
 #define FOLLOW_MAX 40

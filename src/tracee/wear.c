@@ -1,5 +1,7 @@
 #include "tracee/wear.h"
 
+#include "base/uses.h"
+
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(capget, capset, getegid, geteuid, getgroups, setfsgid, setfsuid, setgroups, umask);
 
 struct ids {
 	uid_t fsuid;

@@ -1,5 +1,6 @@
 #include "trap/exec.h"
 
+#include "base/uses.h"
 #include "tracee/regs.h"
 #include "trap/notify.h"
 
@@ -10,6 +11,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+
+USES(kill, ptrace_stop, wait4);
 
 /* A caller can be beyond seizing for a moment, while a sibling's exec or exit
  * passes: so often, and so long apart, it is tried again. */

@@ -15,11 +15,15 @@
  * seccomp itself is refused.  seccomp(2), seccomp_unotify(2). */
 must_check int filter_trap(bool stat);
 
-/** filter_confine: puts all threads of wary, its guardian, asker or keeper under
- * the list of trap/confine.def, and lets them start threads but no processes;
- * sets no_new_privs. To be called once everything that needs
- * more has been started.
+/* Wary's own processes (trap/roles.def). */
+enum filter_role { FILTER_GUARDIAN, FILTER_ASKER, FILTER_KEEPER, FILTER_SESSION };
+
+/** filter_confine: puts all threads of this process under its role's filter, which
+ * has the calls that the role's sources declare (base/uses.h): others give
+ * ENOSYS, and EPERM where only their arguments are not the role's. No process can be
+ * started, no program run, no memory made executable. Sets no_new_privs. To be
+ * called once everything that needs more has been started.
  * Returns 0 or -errno; a positive number is a thread that could not be put. */
-must_check int filter_confine(void);
+must_check int filter_confine(enum filter_role role);
 
 #endif

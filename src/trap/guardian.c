@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "trap/filter.h"
 #include "trap/privilege.h"
 #include "trap/tree.h"
@@ -16,6 +17,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+USES(kill, recvfrom, sendto, wait4);
+USED_BEFORE(clone, prctl, signalfd4);
 
 /* Two signals from one sender (the terminal is sender 0) so close together were
  * one, to the group; long enough for a machine that is busy. */
@@ -171,7 +175,7 @@ void guardian_run(const struct guardian *g)
 	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	/* It signals processes of other users of the tree, and no more. */
 	if (signal_fd < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
-	    privilege_drop(~PRIVILEGE_BIT(CAP_KILL)) != 0 || filter_confine() != 0)
+	    privilege_drop(~PRIVILEGE_BIT(CAP_KILL)) != 0 || filter_confine(FILTER_GUARDIAN) != 0)
 		_exit(1);
 	tell(&w, GUARDIAN_STARTED, 0);
 	watch_tree(&w, signal_fd);

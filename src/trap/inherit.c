@@ -1,11 +1,15 @@
 #include "trap/inherit.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
+
+USES(dup3, open_any);
+USED_BEFORE(fcntl, prlimit64);
 
 static const struct {
 	int signal;

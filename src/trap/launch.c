@@ -1,6 +1,7 @@
 #include "trap/launch.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 #include "trap/privilege.h"
 #include "trap/tree.h"
 
@@ -18,6 +19,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+USES(recvfrom, sendto, wait4);
+USED_BEFORE(clone, ioctl, pidfd_getfd, pidfd_open, pipe2, prctl, socketpair);
 
 enum state { STATE_STARTING, STATE_FORKED, STATE_LISTENING, STATE_FAILED };
 

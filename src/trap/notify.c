@@ -1,8 +1,12 @@
 #include "trap/notify.h"
 
+#include "base/uses.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+USES(ioctl_listener);
 
 int notify_receive(int listener_fd, struct seccomp_notif *out)
 {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/lineage.h"
 #include "tracee/procfs.h"
 #include "trap/notify.h"
@@ -20,6 +21,9 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+
+USES(epoll_ctl, epoll_wait, ioctl_pidfd, pidfd_open);
+USED_BEFORE(epoll_create1, eventfd2, prlimit64, uname);
 
 #define BUCKETS 1024
 /* Watched at once, and no more than a quarter of wary's descriptors; of what comes

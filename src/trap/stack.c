@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "trap/notify.h"
 #include "trap/unwind.h"
 
@@ -15,6 +16,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+USES(open_read, ptrace_stop, wait4);
 
 /* From linux/errno.h, not seen by programs: run the same call again. */
 #define RESTART_NO_INTERRUPT 513

@@ -1,6 +1,7 @@
 #include "trap/symbol.h"
 
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+USES(open_read, pread64);
 
 #define SECTIONS_MAX 4096u
 #define SEGMENTS_MAX 256u

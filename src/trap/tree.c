@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/own.h"
+#include "base/uses.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+USES(getdents64, kill, open_read, wait4);
 
 #define ROUND_PAUSE_US 500
 /* /proc/PID/task/TID/children, with names as readdir gives them. */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/own.h"
+#include "base/uses.h"
 #include "tracee/procfs.h"
 
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+USES(open_read, pidfd_send_signal);
 
 /* /proc/PID/status: most of it are the groups, of which a process has up to 65,536. */
 #define STATUS_MAX_BYTES ((size_t)1 << 20)

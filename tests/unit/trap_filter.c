@@ -205,37 +205,10 @@ static void test_variant(bool stat)
 	tap_is_int(seen->allowed, 1, "%s: getpid runs", name);
 }
 
-/* wary's own list: what it never does is not there for whoever takes it over. */
-static void test_confine(void)
-{
-	int status;
-	pid_t pid;
-
-	(void)fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		char *const argv[] = {"true", NULL};
-
-		if (filter_confine() != 0)
-			_exit(2);
-		if (syscall(SYS_execve, "/bin/true", argv, NULL) != -1 || errno != ENOSYS)
-			_exit(3);
-		if (syscall(SYS_mount, NULL, NULL, NULL, 0, NULL) != -1 || errno != ENOSYS)
-			_exit(4);
-		if (syscall(SYS_getpid) != getpid())
-			_exit(5);
-		_exit(0);
-	}
-	invariant(waitpid(pid, &status, 0) == pid);
-	tap_ok(WIFEXITED(status), "it ended by itself");
-	tap_is_int(WEXITSTATUS(status), 0, "confined: no execve, no mount, the rest works");
-}
-
 int main(void)
 {
 	seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	test_variant(false);
 	test_variant(true);
-	test_confine();
 	return tap_done();
 }
