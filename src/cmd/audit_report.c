@@ -103,10 +103,11 @@ int audit_report(int argc, char **argv)
 			status = c == 'k' ? audit_keys_take(&keys, "report", optarg)
 			                  : audit_usage("report");
 	}
-	if (!status && (optind + 1 != argc || !file))
-		status = audit_usage("report");
-	if (!status)
-		status = audit_keys_find(&keys, "report");
+	if (status)
+		return status;
+	if (optind + 1 != argc || !file)
+		return audit_usage("report");
+	status = audit_keys_find(&keys, "report");
 	if (!status)
 		status = report(&keys, db, argv[optind], file);
 	audit_keys_free(&keys);
