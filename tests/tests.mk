@@ -600,6 +600,7 @@ dist_extra = \
 	tests/e2e/audit_read.py \
 	tests/e2e/audit_schemas.py \
 	tests/e2e/audit_tree.py \
+	tests/e2e/audit_vouch.py \
 	tests/e2e/boundary.py \
 	tests/e2e/cases.sh \
 	tests/e2e/confined.py \
