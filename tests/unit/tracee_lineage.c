@@ -327,13 +327,13 @@ static void test_settle(struct lineage *l)
 
 	/* So many that what earlier tests left goes with them. */
 	start_known(l, c, n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = n; i-- > 0;) /* a later one has earlier ones' pipes */
 		finish(&c[i]);
 	lineage_settle(l);
 	before = open_descriptors();
 	start_known(l, c, n);
 	tap_is_int(open_descriptors() - before, 3 * (long)n, "40 children: a descriptor for each");
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = n; i-- > 1;)
 		finish(&c[i]);
 	tap_is_int(open_descriptors() - before, 2 + (long)n, "they are kept when those end");
 	lineage_settle(l);
