@@ -97,6 +97,17 @@ def merkle(leaves):
     return H(b"\x01" + merkle(leaves[:half]) + merkle(leaves[half:]))
 
 
+# What a store is made of, as docs/AUDIT.md has it, and H of how that was written.
+TABLES = ("signer", "session", "session_source", "source", "string", "actor", "act", "detail", "event", "closing",
+          "checkpoint", "tombstone")
+VIEWS = ("sessions", "events", "decisions", "processes", "packages", "grants", "questions", "limits", "flows")
+OBJECTS = {("table", t) for t in TABLES} | {("view", v) for v in VIEWS} | {
+    ("trigger", f"{t}_{what}") for t in TABLES for what in ("update", "delete", "insert")} | {
+    ("index", "checkpoint_session"), ("index", "session_name")}
+SCHEMAS = ("2a5b01a2deb3de6115d57740e4627ae19df109fcdfb3e17d54004af13d6a8ce6",
+           "39fb4306dee06c734e31780b2c88f9b1c18ba6ddfe5a24eca8a17ec3412f1629")  # before the first release
+
+
 class Broken(Exception):
     pass
 
@@ -124,6 +135,15 @@ class Verifier:
         row = self.db.execute(sql, args).fetchone()
         check(row is not None, f"missing: {sql.split(' WHERE')[0]} {args}")
         return row
+
+    def schema(self):
+        """Only what a writer of a record makes: readers would believe an index, a trigger or a view as well."""
+        rows = self.all("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+        there = {row[:2] for row in rows}
+        check(not there - OBJECTS, f"there is what no writer makes: {ascii(sorted(there - OBJECTS, key=repr))}")
+        check(not OBJECTS - there, f"removed: {sorted(OBJECTS - there)}")
+        check(all(isinstance(value, str) for row in rows for value in row)
+              and H(b"".join(text(value) for row in rows for value in row)).hex() in SCHEMAS, "the schema was changed")
 
     def tombstones(self):
         """What was removed: by the first checkpoint of each gap, how many, and what is on both sides."""
@@ -286,6 +306,7 @@ class Verifier:
         return H(message)
 
     def run(self):
+        self.schema()
         # Readers find rows by their ids: the pages must lead to what is read here.
         for (said,) in self.db.execute("PRAGMA quick_check"):
             check(said == "ok", f"the database is damaged: {said}")

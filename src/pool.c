@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include "base/file.h"
 #include "base/own.h"
 #include "base/uses.h"
 #include "trap/notify.h"
@@ -91,13 +92,19 @@ static void give_slot(struct pool_thread *t)
 	sem_post(&t->pool->slots);
 }
 
+static bool is_ready(const struct pool *p, int event)
+{
+	int events = file_ready(p->sup->listener_fd, POLLIN);
+
+	return events > 0 && (events & event);
+}
+
 /* One slot more while calls wait and a processor may be idle; one less when
  * they no longer do.  Only ever by the worker that holds one.  A single caller
  * that has come again already is no reason: two receivers would take turns. */
 static void adapt_slots(struct pool_thread *t, pid_t caller)
 {
 	struct pool *p = t->pool;
-	struct pollfd fd = {.fd = p->sup->listener_fd, .events = POLLIN};
 	int n = atomic_load(&p->slots_n);
 	bool several;
 
@@ -107,7 +114,7 @@ static void adapt_slots(struct pool_thread *t, pid_t caller)
 		return;
 	several = t->changes > 1;
 	t->changes = 0;
-	if (several && poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN)) {
+	if (several && is_ready(p, POLLIN)) {
 		t->calm = 0;
 		if (n < SLOTS_MAX && atomic_load(&p->parked_n) > 0 &&
 		    atomic_compare_exchange_strong(&p->slots_n, &n, n + 1))
@@ -119,13 +126,6 @@ static void adapt_slots(struct pool_thread *t, pid_t caller)
 		t->has_slot = false; /* the slot ceases to be */
 		t->calm = 0;
 	}
-}
-
-static bool hung_up(const struct pool *p)
-{
-	struct pollfd fd = {.fd = p->sup->listener_fd, .events = POLLIN};
-
-	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
 }
 
 static void prepare_thread(struct pool_thread *t)
@@ -163,7 +163,7 @@ static void *worker_main(void *arg)
 		if (err == -EINTR)
 			continue;
 		if (err) { /* ENOENT: the caller died first, or all are gone */
-			if (hung_up(p))
+			if (is_ready(p, POLLHUP))
 				break;
 			continue;
 		}

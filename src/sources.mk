@@ -199,6 +199,7 @@ libwary_a_SOURCES = \
 	src/cmd/audit_tree.c \
 	src/cmd/audit_used.c \
 	src/cmd/audit_verify.c \
+	src/cmd/audit_vouch.c \
 	src/cmd/audit_words.c \
 	src/cmd/cmd.c \
 	src/cmd/doctor.c \
@@ -407,6 +408,7 @@ wary_headers = \
 	src/cmd/audit_proof.h \
 	src/cmd/audit_query.h \
 	src/cmd/audit_used.h \
+	src/cmd/audit_vouch.h \
 	src/cmd/audit_words.h \
 	src/cmd/cmd.h \
 	src/cmd/effect.h \

@@ -213,10 +213,8 @@ static void act(struct request *r, const struct receipt *receipt)
 		(void)hand_tgid(r); /* whom it is sent to */
 		return;
 	}
-	if (hand_on(r) != 0) {
-		r->reply.value = -EIO;
+	if (!hand_begin(r, 0))
 		return;
-	}
 	r->reply.value = change(r, p);
 	hand_off(r);
 	fd_drop(&r->target.object_fd);

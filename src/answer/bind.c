@@ -16,23 +16,7 @@ USES(bind, getsockname);
 
 static int prepare(struct request *r)
 {
-	struct sock *s = sock_new(r, sizeof *s);
-	const uint64_t *args = r->call->args;
-	struct sock_addr *a = NULL;
-	int err;
-
-	if (!s)
-		return -ERR_NOMEM;
-	err = sock_get(r, s, args[0]);
-	if (err == 0)
-		err = sock_kind(s);
-	if (err == 0)
-		err = sock_read_addr(r, s, args[1], args[2], ADDR_FOR_BIND, &a);
-	if (err == 0)
-		err = fetch_end(r, HAND_UMASK);
-	if (err == 0)
-		err = sock_question(r, s, a, CLASS_BIND);
-	return fetch_result(r, err);
+	return sock_prepare(r, ADDR_FOR_BIND, HAND_UMASK, CLASS_BIND);
 }
 
 static long perform(struct request *r, const struct sock *s, const struct sock_addr *a)

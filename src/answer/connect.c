@@ -21,23 +21,7 @@ struct attempt {
 
 static int prepare(struct request *r)
 {
-	struct sock *s = sock_new(r, sizeof *s);
-	const uint64_t *args = r->call->args;
-	struct sock_addr *a = NULL;
-	int err;
-
-	if (!s)
-		return -ERR_NOMEM;
-	err = sock_get(r, s, args[0]);
-	if (err == 0)
-		err = sock_kind(s);
-	if (err == 0)
-		err = sock_read_addr(r, s, args[1], args[2], ADDR_FOR_CONNECT, &a);
-	if (err == 0)
-		err = fetch_end(r, HAND_IDS);
-	if (err == 0)
-		err = sock_question(r, s, a, CLASS_CONNECT);
-	return fetch_result(r, err);
+	return sock_prepare(r, ADDR_FOR_CONNECT, HAND_IDS, CLASS_CONNECT);
 }
 
 static long attempt_once(void *ctx)

@@ -15,6 +15,9 @@
 
 USES(fcntl_dup);
 
+/* No longer than a page, as the kernel's copy_struct_from_user is used. */
+#define EXTENSIBLE_MAX_BYTES 4096u
+
 int fetch_result(struct request *r, int err)
 {
 	if (err >= 0 || err <= -ERR_BASE)
@@ -48,6 +51,26 @@ int fetch_bytes(struct request *r, enum call_role role, void *out, size_t len_by
 	struct tracee_addr a = {fetch_arg(r, role)};
 
 	return mem_read(&r->mem, a, out, len_bytes);
+}
+
+int fetch_extensible(struct request *r, void *out, size_t known_bytes)
+{
+	uint64_t size = fetch_arg(r, ROLE_SIZE);
+	unsigned char bytes[EXTENSIBLE_MAX_BYTES];
+	int err;
+
+	if (size < known_bytes)
+		return -EINVAL;
+	if (size > sizeof bytes)
+		return -E2BIG;
+	err = fetch_bytes(r, ROLE_HOW, bytes, size);
+	if (err != 0)
+		return err;
+	for (size_t i = known_bytes; i < size; i++)
+		if (bytes[i] != 0)
+			return -E2BIG;
+	memcpy(out, bytes, known_bytes);
+	return 0;
 }
 
 int fetch_base(struct request *r, unsigned i, enum call_role dirfd, unsigned flags)

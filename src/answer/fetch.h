@@ -25,6 +25,12 @@ must_check int fetch_text(struct request *r, enum call_role role, char *out, siz
 /** fetch_bytes: @len_bytes from where the argument points. */
 must_check int fetch_bytes(struct request *r, enum call_role role, void *out, size_t len_bytes);
 
+/** fetch_extensible: a structure that grows with the kernel's versions, of ROLE_SIZE bytes
+ * where ROLE_HOW points: copied once, and what this version does not know of must be zero.
+ * @out: of @known_bytes, its first and only version's size.
+ * Returns 0; -EINVAL for a shorter one, -E2BIG, -EFAULT; a negative ERR_. */
+must_check int fetch_extensible(struct request *r, void *out, size_t known_bytes);
+
 /** fetch_name: the text of a name and an O_PATH descriptor of what it starts
  * from, into target.place[i].
  * @path: ROLE_PATH or ROLE_PATH2.  @dirfd: ROLE_DIRFD or ROLE_DIRFD2; a row

@@ -137,6 +137,14 @@ int hand_on(struct request *r)
 	return wear_caps(h->wear, h->tree_caps);
 }
 
+bool hand_begin(struct request *r, int error)
+{
+	r->reply.value = error;
+	if (error == 0 && hand_on(r) != 0)
+		r->reply.value = -EIO;
+	return r->reply.value == 0;
+}
+
 int hand_on_real(struct request *r)
 {
 	struct hand *h = hand_of(r->worker);

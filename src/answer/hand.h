@@ -36,6 +36,12 @@ must_check int hand_fetch(struct request *r, unsigned need);
  * Returns 0 or -ERR_SYS. */
 must_check int hand_on(struct request *r);
 
+/** hand_begin: how an act begins: what looking found is the answer, or the worker acts
+ * as the caller from here on.
+ * @error: 0, or the negative errno that the caller gets.
+ * Returns whether it does; where not, the answer is stated. */
+must_check bool hand_begin(struct request *r, int error);
+
 /** hand_on_real: likewise with the caller's real ids, for access(2).
  * Returns 0 or -ERR_SYS. */
 must_check int hand_on_real(struct request *r);

@@ -81,8 +81,7 @@ static void act(struct request *r, const struct receipt *receipt)
 		r->reply.value = -EXDEV;
 		return;
 	}
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, 0))
 		return;
 	/* Wary's own name of the very object that was judged. */
 	hand_self_path(from->fd, path);

@@ -94,11 +94,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	const struct place *p = &r->target.place[0];
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
-		return;
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, p->error))
 		return;
 	if (make(r, p) != 0)
 		r->reply.value = -errno;

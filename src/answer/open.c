@@ -27,28 +27,13 @@ USES(fcntl_flags);
  * 2. Names that may be created: folder and last name, then the object if any.
  * 3. Everything else: an O_PATH descriptor, which act opens again. */
 
-#define HOW_MAX_BYTES 4096u
-
-/* openat2: one copy, whatever its size; what this version does not know must
- * be zero, as the kernel asks. */
 static int fetch_how(struct request *r, struct open_args *out)
 {
-	uint64_t size = fetch_arg(r, ROLE_SIZE);
-	unsigned char bytes[HOW_MAX_BYTES];
 	struct open_how how;
-	int err;
+	int err = fetch_extensible(r, &how, sizeof how);
 
-	if (size < sizeof how)
-		return -EINVAL;
-	if (size > sizeof bytes)
-		return -E2BIG;
-	err = fetch_bytes(r, ROLE_HOW, bytes, size);
 	if (err != 0)
 		return err;
-	for (size_t i = sizeof how; i < size; i++)
-		if (bytes[i] != 0)
-			return -E2BIG;
-	memcpy(&how, bytes, sizeof how);
 	*out = (struct open_args){how.flags, how.mode, how.resolve};
 	return 0;
 }

@@ -344,10 +344,8 @@ void open_act(struct request *r, const struct receipt *receipt)
 		act_path(r);
 		return;
 	}
-	if (hand_on(r) != 0) {
-		r->reply.value = -EIO;
+	if (!hand_begin(r, 0))
 		return;
-	}
 	fd = open_judged(r, p);
 	if (fd >= 0 && (r->flags & O_TRUNC) && p->fd >= 0 && S_ISREG(p->st.st_mode)) {
 		int err = prepare_truncate(r, p, fd);

@@ -35,11 +35,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	char name[PLACE_NAME_MAX + 1];
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
-		return;
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, p->error))
 		return;
 	fetch_last_name(p, name);
 	if (unlinkat(p->parent_fd, name, (int)r->flags) != 0)

@@ -126,8 +126,7 @@ static void act(struct request *r, const struct receipt *receipt)
 		r->reply.value = -EXDEV;
 		return;
 	}
-	r->reply.value = hand_on(r) != 0 ? -EIO : 0;
-	if (r->reply.value != 0)
+	if (!hand_begin(r, 0))
 		return;
 	fetch_last_name(from, old_name);
 	fetch_last_name(to, new_name);

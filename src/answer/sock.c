@@ -186,6 +186,27 @@ int sock_question(struct request *r, struct sock *s, struct sock_addr *a, enum p
 	return 0;
 }
 
+int sock_prepare(struct request *r, enum addr_use use, unsigned need, enum policy_class class)
+{
+	struct sock *s = sock_new(r, sizeof *s);
+	const uint64_t *args = r->call->args;
+	struct sock_addr *a = NULL;
+	int err;
+
+	if (!s)
+		return -ERR_NOMEM;
+	err = sock_get(r, s, args[0]);
+	if (err == 0)
+		err = sock_kind(s);
+	if (err == 0)
+		err = sock_read_addr(r, s, args[1], args[2], use, &a);
+	if (err == 0)
+		err = fetch_end(r, need);
+	if (err == 0)
+		err = sock_question(r, s, a, class);
+	return fetch_result(r, err);
+}
+
 bool sock_is_name_server(const struct request *r, const struct sock_addr *a)
 {
 	return r->sup->guard && a->a.kind == ADDR_IS_IP && a->a.facts.proto != PROTO_ANY &&

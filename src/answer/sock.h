@@ -64,6 +64,11 @@ void sock_drop_addr(struct request *r, struct sock *s);
 must_check int sock_question(struct request *r, struct sock *s, struct sock_addr *a,
                              enum policy_class class);
 
+/** sock_prepare: all of these for a call (socket, address, length): op_prepare's part.
+ * @need: what else of the caller is fetched, enum hand_need. */
+must_check int sock_prepare(struct request *r, enum addr_use use, unsigned need,
+                            enum policy_class class);
+
 /** sock_is_name_server: whether the DNS guard answers for this address. */
 bool sock_is_name_server(const struct request *r, const struct sock_addr *a);
 

@@ -38,13 +38,8 @@ static void act(struct request *r, const struct receipt *receipt)
 	int wd;
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
+	if (!hand_begin(r, p->error))
 		return;
-	if (hand_on(r) != 0) {
-		r->reply.value = -EIO;
-		return;
-	}
 	hand_self_path(p->fd, path);
 	wd = inotify_add_watch(r->target.object_fd, path, mask);
 	r->reply.value = wd < 0 ? -errno : wd;

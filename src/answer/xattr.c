@@ -21,8 +21,6 @@ struct args {
 	uint32_t flags;
 };
 
-#define ARGS_MAX_BYTES 4096u
-
 static void xattr_free(void *more)
 {
 	struct xattr_call *x = more;
@@ -53,22 +51,11 @@ int xattr_fetch_name(struct request *r, struct xattr_call *x)
 
 int xattr_fetch_args(struct request *r, struct xattr_call *x)
 {
-	uint64_t size = fetch_arg(r, ROLE_SIZE);
-	unsigned char bytes[ARGS_MAX_BYTES];
 	struct args a;
-	int err;
+	int err = fetch_extensible(r, &a, sizeof a);
 
-	if (size < sizeof a)
-		return -EINVAL;
-	if (size > sizeof bytes)
-		return -E2BIG;
-	err = fetch_bytes(r, ROLE_HOW, bytes, size);
 	if (err != 0)
 		return err;
-	for (size_t i = sizeof a; i < size; i++)
-		if (bytes[i] != 0)
-			return -E2BIG;
-	memcpy(&a, bytes, sizeof a);
 	x->buffer = a.value;
 	x->size = a.size;
 	x->flags = (int)a.flags;
@@ -192,13 +179,8 @@ static void act(struct request *r, const struct receipt *receipt)
 	const struct place *p = &r->target.place[0];
 
 	(void)receipt;
-	r->reply.value = p->error;
-	if (p->error != 0)
+	if (!hand_begin(r, p->error))
 		return;
-	if (hand_on(r) != 0) {
-		r->reply.value = -EIO;
-		return;
-	}
 	r->reply.value = change(r, r->target.more) != 0 ? -errno : 0;
 	hand_off(r);
 	fd_drop(&r->target.object_fd);

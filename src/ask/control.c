@@ -1,6 +1,7 @@
 #include "ask/control.h"
 
 #include "ask/freeze.h"
+#include "base/file.h"
 #include "base/own.h"
 #include "base/uses.h"
 
@@ -325,9 +326,9 @@ static bool accept_client(struct control *c)
 
 bool control_waits(const struct control *c)
 {
-	struct pollfd p = {.fd = c->listen_fd, .events = POLLIN};
+	int events = file_ready(c->listen_fd, POLLIN);
 
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+	return events > 0 && (events & POLLIN);
 }
 
 void control_serve(struct control *c, const struct pollfd *p)

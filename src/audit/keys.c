@@ -22,6 +22,9 @@ USES(flock, fsync, geteuid, linkat, open_any, pread64, rename, unlink, unlinkat)
 #define MACHINE_PUB "machine.pub"
 #define PUBLIC_HEAD "wary-public-key-1 "
 #define SEAL_LABEL "wary journal 1"
+#define DAMAGED_KEY "it is damaged; restore it, or move it away and a new one is made"
+/* As often as rotations could come between, and then some. */
+#define ROTATIONS_MEANWHILE 100
 
 /* The file keys/machine, exactly. */
 struct key_file {
@@ -174,9 +177,7 @@ static int take(int fd, const char *path, struct keys **out, char **why)
 		err = keys_refuse_public(why, path);
 	else if (st.st_size != (off_t)sizeof *f || !file_read_whole(fd, f, sizeof *f) ||
 	         !key_file_right(f))
-		err = keys_refuse(
-			why, -ERR_DAMAGED, path,
-			"it is damaged; restore it, or move it away and a new one is made");
+		err = keys_refuse(why, -ERR_DAMAGED, path, DAMAGED_KEY);
 	if (!err) {
 		memcpy(k->secret, f->secret, sizeof k->secret);
 		invariant(crypto_sign_ed25519_sk_to_pk(k->public_key, k->secret) == 0);
@@ -239,16 +240,27 @@ static int take_public(int fd, uint8_t out[ROWS_KEY_BYTES])
 }
 
 /* What machine.pub says. Waits for nothing, whatever has its name.
- * Returns 0, -ERR_NOTFOUND or -ERR_FORMAT. */
-static int read_own_public(const char *folder, uint8_t out[ROWS_KEY_BYTES])
+ * Returns as keys_machine_public. */
+static int read_own_public(const char *folder, uint8_t out[ROWS_KEY_BYTES], char **why)
 {
 	auto_buf path = BUF_INIT;
 	auto_fd fd = -1;
+	int err;
 
 	buf_fmt(&path, "%s/" MACHINE_PUB, folder);
-	if (buf_text(&path))
-		fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -ERR_NOTFOUND : take_public(fd, out);
+	if (!buf_text(&path))
+		return -ERR_NOMEM;
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return -ERR_NOTFOUND;
+	errno = fd < 0 ? errno : 0;
+	err = fd < 0 ? -ERR_SYS : take_public(fd, out);
+	if (!err)
+		return 0;
+	if (errno)
+		return keys_refuse_errno(why, path.data);
+	return keys_refuse(why, -ERR_FORMAT, path.data,
+	                   "it is no public key; restore it, or move it away");
 }
 
 /* Made anew where it is missing, torn or another's. */
@@ -256,8 +268,10 @@ static bool has_public(const char *folder, const struct keys *k)
 {
 	auto_fd lock = -1;
 	uint8_t there[ROWS_KEY_BYTES];
+	auto_free char *why = NULL;
 
-	if (read_own_public(folder, there) == 0 && memcmp(there, k->public_key, sizeof there) == 0)
+	if (read_own_public(folder, there, &why) == 0 &&
+	    memcmp(there, k->public_key, sizeof there) == 0)
 		return true;
 	lock = keys_lock(folder);
 	/* Who has the lock writes it. */
@@ -341,8 +355,7 @@ static int load(const char *path, struct keys **out, char **why)
 {
 	int err;
 
-	/* As often as rotations could come between, and then some. */
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < ROTATIONS_MEANWHILE; i++) {
 		auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 		if (fd < 0 && errno == ENOENT)
@@ -400,42 +413,62 @@ int keys_machine(bool make, struct keys **out, char **why)
 	return err;
 }
 
-/* The public half of the secret key that is in force, whose other half is not read.
- * Returns whether it could be told. */
-static bool public_half(uint8_t out[ROWS_KEY_BYTES])
+/* The public half of a secret key's file, whose other half is not read.
+ * Returns 0, -ERR_DAMAGED, or -ERR_SYS with errno. */
+static int half_of(int fd, uint8_t out[ROWS_KEY_BYTES])
 {
-	auto_buf path = BUF_INIT;
+	static const size_t head_bytes = offsetof(struct key_file, secret);
 	struct key_file head; /* up to its secret */
 	uint8_t half[ROWS_KEY_BYTES];
 	uint8_t id[sizeof head.key_id];
-	auto_fd fd = -1;
+	ssize_t n = pread(fd, &head, head_bytes, 0);
+	ssize_t half_n =
+		n < 0 ? -1
+		      : pread(fd, half, sizeof half, (off_t)head_bytes + crypto_sign_SEEDBYTES);
 
-	if (keys_folder(&path) != 0)
-		return false;
-	buf_str(&path, "/" KEYS_MACHINE);
-	if (!buf_text(&path))
-		return false;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 ||
-	    pread(fd, &head, offsetof(struct key_file, secret), 0) !=
-	            (ssize_t)offsetof(struct key_file, secret) ||
-	    pread(fd, half, sizeof half,
-	          offsetof(struct key_file, secret) + crypto_sign_SEEDBYTES) !=
-	            (ssize_t)sizeof half)
-		return false;
+	if (n < 0 || half_n < 0)
+		return -ERR_SYS;
+	if (n != (ssize_t)head_bytes || half_n != (ssize_t)sizeof half)
+		return -ERR_DAMAGED;
 	key_id_of(half, id, sizeof id);
 	if (memcmp(head.magic, KEYS_MAGIC, sizeof head.magic) != 0 ||
 	    memcmp(head.key_id, id, sizeof id) != 0)
-		return false;
+		return -ERR_DAMAGED;
 	memcpy(out, half, sizeof half);
-	return true;
+	return 0;
+}
+
+/* Of the key that is in force. Returns as keys_machine_public. */
+static int public_half(const char *folder, uint8_t out[ROWS_KEY_BYTES], char **why)
+{
+	auto_buf path = BUF_INIT;
+	int err = -ERR_DAMAGED;
+
+	buf_fmt(&path, "%s/" KEYS_MACHINE, folder);
+	if (!buf_text(&path))
+		return -ERR_NOMEM;
+	for (unsigned i = 0; i < ROTATIONS_MEANWHILE; i++) {
+		auto_fd fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+		if (fd < 0 && errno == ENOENT)
+			return -ERR_NOTFOUND;
+		err = fd < 0 ? -ERR_SYS : half_of(fd, out);
+		if (err == -ERR_SYS)
+			return keys_refuse_errno(why, path.data);
+		if (!err || !was_replaced(fd, path.data))
+			break;
+	}
+	return err ? keys_refuse(why, err, path.data, DAMAGED_KEY) : 0;
 }
 
 bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES])
 {
+	auto_buf folder = BUF_INIT;
+	auto_free char *why = NULL;
 	uint8_t now[ROWS_KEY_BYTES];
 
-	return public_half(now) && memcmp(now, public_key, sizeof now) == 0;
+	return keys_folder(&folder) == 0 && public_half(folder.data, now, &why) == 0 &&
+	       memcmp(now, public_key, sizeof now) == 0;
 }
 
 int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
@@ -448,14 +481,17 @@ int keys_public_read(const char *file_or_hex, uint8_t out[ROWS_KEY_BYTES])
 	return fd < 0 ? -ERR_NOTFOUND : take_public(fd, out);
 }
 
-int keys_machine_public(uint8_t out[ROWS_KEY_BYTES])
+int keys_machine_public(uint8_t out[ROWS_KEY_BYTES], char **why)
 {
 	auto_buf folder = BUF_INIT;
-	int err;
+	int err = keys_folder(&folder);
 
+	*why = NULL;
+	if (err == -ERR_NOTFOUND)
+		return keys_refuse(why, -ERR_PERM, "this machine's key",
+		                   "there is no home folder to look for it in");
+	if (!err)
+		err = public_half(folder.data, out, why);
 	/* machine.pub may be torn, or of another key; where it is alone it counts. */
-	if (public_half(out))
-		return 0;
-	err = keys_folder(&folder);
-	return err ? err : read_own_public(folder.data, out);
+	return err == -ERR_NOTFOUND ? read_own_public(folder.data, out, why) : err;
 }

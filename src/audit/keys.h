@@ -36,8 +36,11 @@ bool keys_is_current(const uint8_t public_key[ROWS_KEY_BYTES]);
 
 /** keys_machine_public: only the public half, without reading the secret one: of the key
  * in force, or what machine.pub says where there is no other file.
- * Returns 0 or -ERR_NOTFOUND, -ERR_FORMAT, -ERR_NOMEM. */
-must_check int keys_machine_public(uint8_t out[ROWS_KEY_BYTES]);
+ * @why: set to a sentence where one of them is there and cannot be used, else to NULL;
+ * free(3).
+ * Returns 0, -ERR_NOTFOUND (there is neither), -ERR_PERM, -ERR_DAMAGED, -ERR_FORMAT,
+ * -ERR_NOMEM, -ERR_FULL. */
+must_check int keys_machine_public(uint8_t out[ROWS_KEY_BYTES], char **why);
 
 /** keys_public_read: a public key from a file as keys/machine.pub, or from
  * 64 hexadecimal digits. Returns 0 or -ERR_NOTFOUND, -ERR_FORMAT. */

@@ -184,31 +184,43 @@ int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name
 	return err;
 }
 
-int keys_trusted(uint8_t (**out)[ROWS_KEY_BYTES], size_t *n)
+/* The former keys of the machine's, which is keys[0], into keys from 1 on. */
+static int add_former(uint8_t (*keys)[ROWS_KEY_BYTES], size_t *n, char **why)
 {
-	struct former_file *f = sodium_init() < 0 ? NULL : sodium_malloc(sizeof *f);
-	uint8_t(*keys)[ROWS_KEY_BYTES] = calloc(KEYS_FORMER_MAX + 1, sizeof *keys);
-	auto_free char *why = NULL;
+	struct former_file *f = sodium_malloc(sizeof *f);
 	size_t links_n = 0;
 	size_t i = 0;
-	int err = f && keys ? 0 : -ERR_NOMEM;
+	int err = f ? read_file(f, &links_n, why) : -ERR_NOMEM;
+
+	while (!err && i < links_n && memcmp(f->links[i].public_key, keys[0], ROWS_KEY_BYTES) != 0)
+		i++;
+	/* What comes after it never was in force: of a rotation that was cut short. */
+	for (size_t j = !err && i < links_n ? i : 0; j-- > 0;)
+		memcpy(keys[(*n)++], f->links[j].public_key, ROWS_KEY_BYTES);
+	sodium_free(f);
+	return err;
+}
+
+int keys_trusted(uint8_t (**out)[ROWS_KEY_BYTES], size_t *n, char **why)
+{
+	uint8_t(*keys)[ROWS_KEY_BYTES] = calloc(KEYS_FORMER_MAX + 1, sizeof *keys);
+	int err = keys && sodium_init() >= 0 ? 0 : -ERR_NOMEM;
 
 	*n = 0;
-	if (!err && keys_machine_public(keys[0]) == 0) {
+	*why = NULL;
+	if (!err)
+		err = keys_machine_public(keys[0], why);
+	if (!err) {
 		*n = 1;
-		/* Unreadable, it vouches for none. */
-		if (read_file(f, &links_n, &why) != 0)
-			links_n = 0;
-		while (i < links_n && memcmp(f->links[i].public_key, keys[0], ROWS_KEY_BYTES) != 0)
-			i++;
-		/* What comes after it never was in force: of a rotation that was cut short. */
-		for (size_t j = i < links_n ? i : 0; j-- > 0;)
-			memcpy(keys[(*n)++], f->links[j].public_key, ROWS_KEY_BYTES);
+		err = add_former(keys, n, why);
+	} else if (err == -ERR_NOTFOUND) {
+		err = 0;
 	}
-	sodium_free(f);
-	if (err)
-		free(keys);
-	else
+	if (!err) {
 		*out = keys;
+		return 0;
+	}
+	*n = 0;
+	free(keys);
 	return err;
 }

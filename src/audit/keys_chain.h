@@ -48,8 +48,10 @@ must_check int keys_chain_extend(struct keys_chain *c, const struct keys *machin
 must_check int keys_chain_write(const struct keys_chain *c, int folder_fd, const char *name);
 
 /** keys_trusted: the machine's public key, then its former ones; none where there is
- * no key.
- * @out: free(3). Returns 0 or -ERR_NOMEM. */
-must_check int keys_trusted(uint8_t (**out)[ROWS_KEY_BYTES], size_t *n);
+ * no key, and for no other reason.
+ * @out: free(3). @why: set on failure to a sentence, or NULL; free(3).
+ * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_DAMAGED, -ERR_FORMAT, -ERR_FULL: a file of keys
+ * is there, or may be, and cannot be used. */
+must_check int keys_trusted(uint8_t (**out)[ROWS_KEY_BYTES], size_t *n, char **why);
 
 #endif

@@ -1,6 +1,9 @@
 #include "audit/schema.h"
 
 #include "audit/schema_events.h"
+#include "policy/facts.h"
+
+#include <string.h>
 
 /* It would take the texts apart. */
 /* clang-format off */
@@ -26,7 +29,9 @@
 	 " time_us, took_us, pid, tid, ppid, uid, program, syscall, class, object,"  \
 	 " object2, flags, answer, judge, rule_file, rule_line, rule_text, result,"  \
 	 " unknown, cwd, argv, stack, sha256, reason FROM events WHERE " condition}
+#define FLOWS(bits) "batch_classes & " bits " AND class IN ('connect', 'bind')"
 /* clang-format on */
+_Static_assert((1u << CLASS_CONNECT | 1u << CLASS_BIND) == 768, "bits");
 
 static const struct schema_object objects[] = {
 	TABLE("signer", "id INTEGER PRIMARY KEY, role TEXT NOT NULL, public BLOB NOT NULL,"
@@ -112,8 +117,22 @@ static const struct schema_object objects[] = {
 	EVENTS("grants", "batch_kinds & 8 AND kind = 'grant'"),
 	EVENTS("questions", "batch_kinds & 16 AND kind = 'question'"),
 	EVENTS("limits", "batch_kinds & 32 AND kind = 'limit'"),
-	EVENTS("flows", "batch_classes & 1536 AND class IN ('connect', 'bind')"),
+	EVENTS("flows", FLOWS("768")),
 };
+
+/* As versions before the first release made it: a batch with connections and nothing else
+ * of these bits was passed over. */
+static const struct schema_object former[] = {
+	EVENTS("flows", FLOWS("1536")),
+};
+
+bool schema_is_former(const struct schema_object *o, const char *sql)
+{
+	for (size_t i = 0; i < sizeof former / sizeof former[0]; i++)
+		if (strcmp(former[i].name, o->name) == 0 && strcmp(former[i].type, o->type) == 0)
+			return strcmp(former[i].sql, sql) == 0;
+	return false;
+}
 
 const struct schema_object *schema_at(size_t i)
 {

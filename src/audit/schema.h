@@ -2,6 +2,7 @@
 #ifndef WARY_AUDIT_SCHEMA_H
 #define WARY_AUDIT_SCHEMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SCHEMA_APPLICATION_ID 0x57617279
@@ -16,5 +17,9 @@ struct schema_object {
 
 /** schema_at: objects in the order of their creation, NULL past the end. */
 const struct schema_object *schema_at(size_t i);
+
+/** schema_is_former: whether @sql is what an earlier wary made @o with, which stores keep:
+ * no change, but to be told. */
+bool schema_is_former(const struct schema_object *o, const char *sql);
 
 #endif

@@ -357,7 +357,7 @@ bool verify_wants(const struct verify *v, uint64_t session)
 
 int verify_store(const struct verify_options *o, struct verify_result *out, char **why)
 {
-	struct verify v = {.options = o, .result = out};
+	struct verify v = {.options = o, .result = out, .keys_n = o->public_keys_n};
 	int err;
 
 	*out = (struct verify_result){0};

@@ -17,6 +17,9 @@ struct verify_options {
 	 * machine key, so that only changes by others are found. */
 	const uint8_t (*public_keys)[ROWS_KEY_BYTES];
 	size_t public_keys_n;
+	/* Where nothing here leads to one of them: as if none was named, and then
+	 * result->known is false.  Else that is a finding. */
+	bool try_strangers;
 	/* Only these (ids, ascending): all that is of them, and the chain: the hashes of
 	 * all checkpoints and tombstones up to the last checkpoint, whose signature then
 	 * stands for theirs.  Not the rows of others.  0: everything. */
@@ -42,7 +45,9 @@ struct verify_result {
 	uint64_t wrong;       /* how many findings there were */
 	uint64_t vouched_row; /* the last event before the first finding */
 	uint8_t signed_by[ROWS_KEY_BYTES];
-	bool any_key; /* signed_by is set */
+	bool any_key;       /* signed_by is set */
+	bool known;         /* some key here was named, or leads to one that was */
+	char only_name[40]; /* of the only session, where there is one; printable */
 };
 
 /** verify_store: reads everything, or what @o->only says.  Findings past a bound are counted only.

@@ -61,7 +61,8 @@ struct verify {
 	const struct verify_options *options;
 	struct verify_result *result;
 	struct store *store;
-	int err; /* the first failure to read at all */
+	int err;       /* the first failure to read at all */
+	size_t keys_n; /* of options->public_keys, those that count */
 	struct verify_signer *signers;
 	size_t signers_n;
 	struct verify_session *sessions;
@@ -90,7 +91,6 @@ bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
 
 /** verify_grow: room for one more in an array of @n that doubles, or v->err. */
 void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
-
 /** verify_copy: where the bytes of a row are to go, or NULL.
  * @table: enum rows_table, or ROWS_TABLES for the session's opening record. */
 struct buf *verify_copy(struct verify *v, unsigned table, uint64_t id);

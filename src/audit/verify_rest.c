@@ -17,6 +17,7 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 	const char *sql;
 	const char *table;
 	bool is_text;
+	bool is_former;
 
 	sqlite3_reset(stmt);
 	sqlite3_bind_text(stmt, 1, o->type, -1, SQLITE_STATIC);
@@ -30,8 +31,15 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 	          sqlite3_column_type(stmt, 1) == SQLITE_TEXT;
 	sql = (const char *)sqlite3_column_text(stmt, 0);
 	table = (const char *)sqlite3_column_text(stmt, 1);
-	if (!is_text || !sql || !table || strcmp(sql, o->sql) != 0 || strcmp(table, o->table) != 0)
+	is_former = sql && schema_is_former(o, sql);
+	if (!is_text || !sql || !table || (strcmp(sql, o->sql) != 0 && !is_former) ||
+	    strcmp(table, o->table) != 0)
 		verify_wrong(v, "the %s %s was changed", o->type, o->name);
+	else if (is_former)
+		verify_note(v,
+		            "the %s %s is as an earlier wary made it, and may leave rows out: see "
+		            "events instead",
+		            o->type, o->name);
 }
 
 bool verify_tables_ours(struct verify *v)

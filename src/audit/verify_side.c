@@ -80,11 +80,11 @@ static void load_signers(struct verify *v)
 
 static bool is_root(const struct verify *v, const struct verify_signer *s)
 {
-	for (size_t i = 0; i < v->options->public_keys_n; i++)
+	for (size_t i = 0; i < v->keys_n; i++)
 		if (memcmp(v->options->public_keys[i], s->row.public_key, ROWS_KEY_BYTES) == 0)
 			return true;
 	/* Nobody was named: the first one, which only vouches for itself. */
-	return !v->options->public_keys_n && s == v->signers;
+	return !v->keys_n && s == v->signers;
 }
 
 /* Whether a machine's certificate fits, and what it says: a later key is certified by
@@ -130,13 +130,8 @@ static void trust_downward(struct verify *v)
 	}
 }
 
-/* Machine keys: those that were named, those that they certified, and those that
- * certified them where that is mutual. */
-static void trust_machines(struct verify *v)
+static void trust_both_ways(struct verify *v)
 {
-	for (size_t i = 0; i < v->signers_n; i++)
-		if (v->signers[i].row.role == SIGNER_MACHINE && !v->signers[i].wrong)
-			place_machine(v, &v->signers[i]);
 	trust_downward(v);
 	for (size_t i = v->signers_n; i-- > 0;) {
 		const struct verify_signer *s = &v->signers[i];
@@ -159,10 +154,26 @@ static void trust_machines(struct verify *v)
 	}
 }
 
+/* Machine keys: those that were named, those that they certified, and those that
+ * certified them where that is mutual. */
+static void trust_machines(struct verify *v)
+{
+	for (size_t i = 0; i < v->signers_n; i++)
+		if (v->signers[i].row.role == SIGNER_MACHINE && !v->signers[i].wrong)
+			place_machine(v, &v->signers[i]);
+	trust_both_ways(v);
+	v->result->known = v->keys_n && v->result->any_key;
+	if (!v->keys_n || v->result->known || !v->options->try_strangers)
+		return;
+	v->keys_n = 0;
+	trust_both_ways(v);
+}
+
 static void load_sessions(struct verify *v)
 {
 	sqlite3_stmt *stmt = verify_prepare(
 		v, "SELECT id, uuid, name, signer, opened_us FROM session ORDER BY id");
+	const struct verify_session *only;
 
 	while (stmt && !v->err && verify_step(v, stmt, "session")) {
 		struct columns c = columns_of(stmt);
@@ -185,6 +196,9 @@ static void load_sessions(struct verify *v)
 	}
 	sqlite3_finalize(stmt);
 	v->result->sessions = v->sessions_n;
+	only = v->options->only_n ? verify_session_of(v, v->options->only[0]) : NULL;
+	if (only)
+		memcpy(v->result->only_name, only->name, sizeof only->name);
 }
 
 bool verify_load(struct verify *v)

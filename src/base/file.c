@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 bool file_read_whole(int fd, void *out, size_t len_bytes)
@@ -36,4 +37,15 @@ bool file_write_whole(int fd, const void *bytes, size_t len_bytes)
 		done += (size_t)n;
 	}
 	return true;
+}
+
+int file_ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	do
+		n = poll(&p, 1, 0);
+	while (n < 0 && errno == EINTR);
+	return n <= 0 ? n : p.revents;
 }

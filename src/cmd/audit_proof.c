@@ -135,13 +135,15 @@ static void print_rows(const struct proof_rows *r)
 static int print_proof(const struct proof_rows *r)
 {
 	uint8_t machine[ROWS_KEY_BYTES];
+	auto_free char *why = NULL; /* it is only recognised */
 	auto_buf b = BUF_INIT;
 
 	buf_str(&b, "row ");
 	text_thousands(&b, r->event.id);
 	buf_str(&b, " is on record as follows, signed by key ");
 	keys_name(&b, r->machine);
-	if (keys_machine_public(machine) == 0 && memcmp(machine, r->machine, sizeof machine) == 0)
+	if (keys_machine_public(machine, &why) == 0 &&
+	    memcmp(machine, r->machine, sizeof machine) == 0)
 		buf_str(&b, " (this machine)");
 	printf("wary: %s\n", buf_text(&b) ? b.data : "out of memory");
 	print_rows(r);

@@ -1,13 +1,12 @@
 /* wary audit show: what a session did, on one screen */
 #include "audit/audit.h"
-#include "audit/keys_chain.h"
 #include "audit/schema_events.h"
-#include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
 #include "cmd/audit_used.h"
+#include "cmd/audit_vouch.h"
 #include "cmd/audit_words.h"
 
 #include <getopt.h>
@@ -21,6 +20,7 @@
 struct show {
 	struct store *store;
 	const char *db;
+	const struct audit_keys *keys;
 	uint64_t session;
 	int err;
 };
@@ -396,42 +396,20 @@ static void show_pauses(struct show *w)
 	print_line("paused", &line, "");
 }
 
-static void nothing(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	(void)sentence;
-}
-
 static void show_record(struct show *w, const struct read_session *s)
 {
-	auto_free uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
-	struct verify_options o = {
-		.db = w->db, .only = &w->session, .only_n = 1, .wrong = nothing, .note = nothing};
-	struct verify_result r;
-	auto_free char *why = NULL;
+	struct audit_vouch v = {.db = w->db, .keys = w->keys, .session = w->session};
 	auto_buf line = BUF_INIT;
-	int err = keys_trusted(&keys, &o.public_keys_n);
 
-	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
 	if (!s->closed)
 		buf_str(&line, "still open");
 	else
 		buf_fmt(&line, "%s (%llu dropped)", s->dropped ? "NOT complete" : "complete",
 		        (unsigned long long)s->dropped);
-	if (err || verify_store(&o, &r, &why) != 0)
-		buf_fmt(&line, ", cannot be verified: see wary audit verify");
-	else if (r.wrong)
-		buf_str(&line, ", NOT INTACT: see wary audit verify");
-	else {
-		buf_fmt(&line, ", verified to checkpoint %llu: its ",
-		        (unsigned long long)r.last_checkpoint);
-		text_thousands(&line, r.rows);
-		buf_fmt(&line, " row%s", r.rows == 1 ? "" : "s");
-		buf_str(&line, r.chained ? ", and the chain from there to the last" : "");
-		if (!o.public_keys_n)
-			buf_str(&line, "; not vouched for, this machine has no key: see wary "
-			               "audit verify --key");
-	}
+	buf_str(&line, "; ");
+	audit_vouch(&v);
+	audit_put_vouched(&line, &v);
+	free(v.why);
 	print_line("record", &line, "");
 }
 
@@ -466,9 +444,9 @@ static int show_one(void *ctx, const struct read_session *s)
 	return w->err;
 }
 
-static int show(const char *db, const char *session)
+static int show(const char *db, const char *session, const struct audit_keys *keys)
 {
-	struct show w = {.db = db, .store = audit_open(db)};
+	struct show w = {.db = db, .keys = keys, .store = audit_open(db)};
 	int status = w.store ? audit_session_word(w.store, session, &w.session) : AUDIT_USAGE;
 
 	if (!status && read_sessions(w.store, show_one, &w) != 0) {
@@ -482,23 +460,33 @@ static int show(const char *db, const char *session)
 int audit_show(int argc, char **argv)
 {
 	static const struct option longs[] = {{"db", required_argument, NULL, 'd'},
+	                                      {"key", required_argument, NULL, 'k'},
 	                                      {"help", no_argument, NULL, 'h'},
 	                                      {NULL, 0, NULL, 0}};
+	struct audit_keys keys = {.own = NULL};
 	auto_buf path = BUF_INIT;
 	const char *db = NULL;
+	int status;
 	int c;
 
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (c == 'h')
 			return audit_help("show");
-		if (c != 'd')
+		if (c != 'd' && c != 'k')
 			return audit_usage("show");
-		db = optarg;
+		if (c == 'd')
+			db = optarg;
+		else if (audit_keys_take(&keys, "show", optarg) != 0)
+			return AUDIT_USAGE;
 	}
 	if (optind != argc - 1)
 		return audit_usage("show");
 	if (audit_store_path(db, &path) != 0 || !buf_text(&path))
 		return AUDIT_USAGE;
-	return show(path.data, argv[optind]);
+	status = audit_keys_find(&keys, "show");
+	if (!status)
+		status = show(path.data, argv[optind], &keys);
+	audit_keys_free(&keys);
+	return status;
 }

@@ -1,12 +1,11 @@
 /* wary audit verify */
-#include "audit/keys_chain.h"
 #include "audit/recover.h"
-#include "audit/verify.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "cmd/audit.h"
 #include "cmd/audit_proof.h"
+#include "cmd/audit_vouch.h"
 #include "cmd/audit_words.h"
 
 #include <fcntl.h>
@@ -15,32 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 16
 #define ANCHORS_MAX 16
 
 struct options {
 	const char *db, *proof, *session;
-	uint8_t keys[KEYS_MAX][ROWS_KEY_BYTES];
-	size_t keys_n;
-	/* This machine's, its former ones too: where none is named. */
-	uint8_t (*own)[ROWS_KEY_BYTES];
-	size_t own_n;
+	struct audit_keys keys;
 	struct anchor anchors[ANCHORS_MAX];
 	size_t anchors_n;
 	bool help;
 };
-
-static int take_key(struct options *o, const char *arg)
-{
-	if (o->keys_n == KEYS_MAX || keys_public_read(arg, o->keys[o->keys_n]) != 0) {
-		log_error("audit verify: %s is no public key: give a file as keys/machine.pub, or "
-		          "64 hexadecimal digits",
-		          arg);
-		return AUDIT_USAGE;
-	}
-	o->keys_n++;
-	return 0;
-}
 
 static int take_anchor(struct options *o, const char *arg)
 {
@@ -74,7 +56,7 @@ static int take_options(int argc, char **argv, struct options *o)
 		if (c == 'd')
 			o->db = optarg;
 		else if (c == 'k')
-			status = take_key(o, optarg);
+			status = audit_keys_take(&o->keys, "verify", optarg);
 		else if (c == 'a')
 			status = take_anchor(o, optarg);
 		else if (c == 'p')
@@ -95,69 +77,34 @@ static int take_options(int argc, char **argv, struct options *o)
 	return status;
 }
 
-static void print_wrong(void *ctx, const char *sentence)
+static void print(const char *sentence)
 {
-	(void)ctx;
 	printf("wary: %s\n", sentence);
 }
 
-static void print_number(struct buf *out, uint64_t n, const char *what)
-{
-	text_thousands(out, n);
-	buf_fmt(out, " %s%s", what, n == 1 ? "" : "s");
-}
-
-static void print_key(struct buf *out, const struct options *o, const struct verify_result *r)
-{
-	if (!r->any_key)
-		return;
-	buf_str(out, ", signed by key ");
-	audit_put_key(out, r->signed_by, (const uint8_t(*)[ROWS_KEY_BYTES])o->own, o->own_n);
-}
-
-static void put_wrong(struct buf *out, const struct options *o, const struct verify_result *r)
-{
-	buf_str(out, "NOT INTACT: trust nothing ");
-	if (r->vouched_row && !o->session) {
-		buf_str(out, "after row ");
-		text_thousands(out, r->vouched_row);
-	} else {
-		buf_str(out, o->session ? "of this session" : "in it");
-	}
-}
-
-static void put_extent(struct buf *out, const struct options *o, const struct verify_result *r)
-{
-	print_number(out, r->rows, "row");
-	buf_str(out, ", ");
-	print_number(out, r->checkpoints, "checkpoint");
-	if (o->session) {
-		buf_str(out, " of this session, and the chain of ");
-		print_number(out, r->chained, "other");
-		return;
-	}
-	buf_str(out, ", ");
-	print_number(out, r->sessions, "session");
-	if (r->removed) {
-		buf_str(out, " (");
-		text_thousands(out, r->removed);
-		buf_str(out, " more removed)");
-	}
-}
-
-static int print_result(const struct options *o, const struct verify_result *r)
+/* What was not read. */
+static void print_left(const struct verify_result *r)
 {
 	auto_buf line = BUF_INIT;
 
-	if (r->wrong) {
-		put_wrong(&line, o, r);
-	} else {
-		put_extent(&line, o, r);
-		buf_str(&line, ": intact");
-		print_key(&line, o, r);
-	}
-	printf("wary: %s\n", buf_text(&line) ? line.data : "out of memory");
-	return r->wrong ? AUDIT_WRONG : AUDIT_FINE;
+	text_thousands(&line, r->sessions - 1);
+	if (r->sessions > 1 && buf_text(&line))
+		printf("wary: left out: the rows, policies and keys of %s other session%s, which "
+		       "wary audit verify without --session reads\n",
+		       line.data, r->sessions == 2 ? "" : "s");
+}
+
+static int print_result(const struct audit_vouch *v)
+{
+	auto_buf line = BUF_INIT;
+
+	if (v->session && v->is != AUDIT_UNVERIFIED)
+		print_left(&v->result);
+	audit_put_vouched(&line, v);
+	print(buf_text(&line) ? line.data : "out of memory");
+	if (v->is == AUDIT_UNVERIFIED)
+		return AUDIT_USAGE;
+	return v->is == AUDIT_VOUCHED ? AUDIT_FINE : AUDIT_WRONG;
 }
 
 /* Journals of sessions that died become rows first, where that can be done. */
@@ -180,61 +127,48 @@ static int find_session(const char *db, const char *word, uint64_t *out)
 	return status;
 }
 
-static int verify(const struct options *o, const uint8_t (*keys)[ROWS_KEY_BYTES], size_t keys_n)
+static int verify(const struct options *o)
 {
-	struct verify_options v = {
-		.public_keys = keys,
-		.public_keys_n = keys_n,
+	struct audit_vouch v = {
+		.keys = &o->keys,
 		.anchors = o->anchors,
 		.anchors_n = o->anchors_n,
-		.wrong = print_wrong,
-		.note = print_wrong,
+		.say = print,
 	};
-	struct verify_result result;
 	auto_buf db = BUF_INIT;
-	auto_free char *why = NULL;
-	uint64_t session = 0;
 	int err;
 
 	if (audit_store_path(o->db, &db) != 0 || !buf_text(&db))
 		return AUDIT_USAGE;
 	recover(db.data);
 	v.db = db.data;
-	v.only = &session;
-	v.only_n = o->session != NULL;
-	err = o->session ? find_session(db.data, o->session, &session) : AUDIT_FINE;
+	err = o->session ? find_session(db.data, o->session, &v.session) : AUDIT_FINE;
 	if (err)
 		return err;
-	err = verify_store(&v, &result, &why);
-	if (err) {
-		printf("wary: %s\n", why ? why : err_text(err));
-		if (err != -ERR_DAMAGED)
-			return AUDIT_USAGE;
-		printf("wary: NOT INTACT: trust nothing in it\n");
-		return AUDIT_WRONG;
-	}
-	if (!keys_n)
-		printf("wary: no key was named and this machine has none: only what others than "
-		       "the signer changed is found\n");
-	return print_result(o, &result);
+	audit_vouch(&v);
+	err = print_result(&v);
+	free(v.why);
+	return err;
+}
+
+static int verify_proof(const struct options *o)
+{
+	size_t n = 0;
+	const uint8_t(*keys)[ROWS_KEY_BYTES] = audit_keys_list(&o->keys, &n);
+
+	return audit_proof_verify(o->proof, keys, n);
 }
 
 int audit_verify(int argc, char **argv)
 {
 	struct options o = {0};
 	int status = take_options(argc, argv, &o);
-	const uint8_t(*keys)[ROWS_KEY_BYTES];
-	size_t n;
 
 	if (status || o.help)
 		return status ? status : audit_help("verify");
-	if (keys_trusted(&o.own, &o.own_n) != 0) {
-		log_error("out of memory");
-		return AUDIT_USAGE;
-	}
-	keys = (const uint8_t(*)[ROWS_KEY_BYTES])(o.keys_n ? o.keys : o.own);
-	n = o.keys_n ? o.keys_n : o.own_n;
-	status = o.proof ? audit_proof_verify(o.proof, keys, n) : verify(&o, keys, n);
-	free(o.own);
+	status = audit_keys_find(&o.keys, "verify");
+	if (!status)
+		status = o.proof ? verify_proof(&o) : verify(&o);
+	audit_keys_free(&o.keys);
 	return status;
 }

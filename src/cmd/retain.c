@@ -265,7 +265,7 @@ static int check_intact(const struct pruning *p)
 	struct verify_options o = {.db = p->want->db};
 	struct verify_result r;
 	auto_free char *why = NULL;
-	int err = keys_trusted(&keys, &o.public_keys_n);
+	int err = keys_trusted(&keys, &o.public_keys_n, &why);
 
 	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])keys;
 	if (p->want->policy) {

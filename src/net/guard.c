@@ -181,9 +181,12 @@ static bool read_exactly(struct guard *g, int fd, uint8_t *bytes, size_t len)
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = g->stop_fd, .events = POLLIN}};
 
 	while (len > 0) {
+		int got = poll(p, 2, IDLE_MS);
 		ssize_t n;
 
-		if (poll(p, 2, IDLE_MS) <= 0 || p[1].revents)
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || p[1].revents)
 			return false;
 		n = recv(fd, bytes, len, 0);
 		if (n <= 0)

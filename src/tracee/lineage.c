@@ -1,6 +1,7 @@
 #include "tracee/lineage.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/own.h"
 #include "base/uses.h"
 #include "tracee/lineage_entry.h"
@@ -76,11 +77,10 @@ static int pidfd_of(pid_t id, unsigned flags)
 	return (int)syscall(SYS_pidfd_open, id, flags);
 }
 
+/* A worker at an exec stop is signalled as well: its notification is over. */
 static bool still_running(int pidfd)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&p, 1, 0) == 0;
+	return file_ready(pidfd, POLLIN) == 0;
 }
 
 static bool proc_alive(const struct proc *p)

@@ -16,7 +16,13 @@ int notify_receive(int listener_fd, struct seccomp_notif *out)
 
 int notify_valid(int listener_fd, uint64_t id)
 {
-	return ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0 ? 0 : -ERR_GONE;
+	int got;
+
+	/* Interrupted it says nothing; a caller that is taken for gone waits for ever. */
+	do
+		got = ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
+	while (got < 0 && errno == EINTR);
+	return got == 0 ? 0 : -ERR_GONE;
 }
 
 long notify_add_fd(int listener_fd, uint64_t id, int fd, unsigned fd_flags, int at_fd)

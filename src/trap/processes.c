@@ -1,6 +1,7 @@
 #include "trap/processes.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/own.h"
 #include "base/uses.h"
 #include "tracee/lineage.h"
@@ -100,9 +101,7 @@ static struct process **place_of(struct processes *p, pid_t pid)
 /* Whether it has ended: where the kernel tells the status, has been reaped. */
 static bool has_ended(const struct processes *p, int pidfd)
 {
-	struct pollfd f = {.fd = pidfd, .events = p->tells_status ? 0 : POLLIN};
-
-	return poll(&f, 1, 0) == 1 && f.revents;
+	return file_ready(pidfd, p->tells_status ? 0 : POLLIN) > 0;
 }
 
 static int status_of(int pidfd)
@@ -169,14 +168,13 @@ static void forget(struct processes *p, struct process **at)
 static int find(struct processes *p, pid_t pid, struct process **out)
 {
 	struct process **at = place_of(p, pid);
-	struct pollfd gone = {.fd = *at ? (*at)->pidfd : -1, .events = POLLIN};
 	int err = 0;
 
 	*out = NULL;
 	if (!*at)
 		return 0;
 	/* Its number is its own until it is reaped, and only then is its status told. */
-	if (poll(&gone, 1, 0) == 0 || !has_ended(p, (*at)->pidfd)) {
+	if (file_ready((*at)->pidfd, POLLIN) == 0 || !has_ended(p, (*at)->pidfd)) {
 		*out = *at;
 		return 0;
 	}

@@ -133,27 +133,28 @@ def report_says(env=None, db=DB):
 def test_report():
     """Whether this machine's keys vouch for what the page shows is said."""
     said, intact = report_says()
-    ok(re.fullmatch(r"intact: [0-9,]+ rows of this session, and the chain to checkpoint \d+, signed by key \S+ \(this machine\)", said or ""),
+    ok(re.fullmatch(r"[0-9,]+ rows, \d+ checkpoints? of session \w+, and the chain of \d+ others?: intact, signed by key \S+"
+                    r" \(this machine\)", said or ""),
        f"of this machine: {said}")
     same(intact, "true", "as one that is intact")
     elsewhere = dict(os.environ, XDG_STATE_HOME=str(TMP / "elsewhere"))
     said, intact = report_says(elsewhere)
-    has(said, "not vouched for", "where there is no key: not")
-    has(said, "this machine has no key", "for that reason")
+    has(said, "NOT VOUCHED FOR", "where there is no key: not")
+    has(said, "this machine has none", "for that reason")
     shown = subprocess.run([WARY, "audit", "show", "--db", str(DB), sessions()[0]], env=elsewhere, stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, timeout=WAIT_S, check=False)
-    has(shown.stdout, "not vouched for, this machine has no key", f"show says it too {shown.stderr}")
+    has(shown.stdout, "NOT VOUCHED FOR", f"show says it too {shown.stderr}")
     same(intact, "false", "which does not pass for intact")
     subprocess.run([BUILD / "tests/lib/audit_session", TMP / "theirs.db", "5"], check=True, env=elsewhere,
                    stdout=subprocess.DEVNULL)
     said, intact = report_says(elsewhere)
-    has(said, "which is not this machine's", "where there is another key: likewise")
+    has(said, "which this machine does not know", "where there is another key: likewise")
     same(intact, "false", "nor does that")
     wrong = TMP / "wrong-report.db"
     with changed_copy(DB, wrong) as db:
         db.execute("UPDATE event SET result = 77 WHERE id = (SELECT max(id) FROM event)")
     for env in (None, elsewhere):
-        same(report_says(env, wrong), ("NOT INTACT: see wary audit verify", "false"), "a record that was changed")
+        same(report_says(env, wrong), ("NOT INTACT: trust nothing of this session: see wary audit verify", "false"), "a record that was changed")
 
 
 test_diff()

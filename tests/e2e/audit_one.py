@@ -60,10 +60,10 @@ def main():
     others = rows(f"SELECT count(*) FROM checkpoint WHERE session <> {two}")[0][0]
     status, text = verify(STORE, names[1])
     same(status, 0, f"a session by itself {text}")
-    has(text, f"{count[1]:,} rows, {count[0]} checkpoints of this session, and the chain of {others} others: intact",
+    has(text, f"{count[1]:,} rows, {count[0]} checkpoints of session {names[1]}, and the chain of {others} others: intact",
         "what was verified is said")
     same(audit("verify", "--db", STORE, "--session", "nosuch")[0], 2, "one that is not there")
-    has(audit("show", "--db", STORE, names[1])[1], f": its {count[1]:,} rows, and the chain from there to the last",
+    has(audit("show", "--db", STORE, names[1])[1], f"; {count[1]:,} rows, {count[0]} checkpoints of session {names[1]}, ",
         "show says what it verified")
 
     first = batches[0][1]

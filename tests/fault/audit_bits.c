@@ -192,6 +192,7 @@ int main(void)
 	struct stat st = {.st_size = 0};
 	const char *patience = getenv("AUDIT_BITS_SECONDS");
 	time_t end = time(NULL) + (patience ? (time_t)strtol(patience, NULL, 10) : SECONDS_MAX);
+	char *why = NULL;
 	size_t *places;
 	size_t bits = 0;
 	size_t step;
@@ -201,7 +202,7 @@ int main(void)
 	if (!mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0)
 		return 1;
 	snprintf(db, sizeof db, "%s/a.db", folder);
-	if (!make_store(db) || keys_machine_public(key[0]) != 0 || !contents(db, b.before))
+	if (!make_store(db) || keys_machine_public(key[0], &why) != 0 || !contents(db, b.before))
 		return 1;
 	snprintf(command, sizeof command, "rm -f '%s.head'; rm -rf '%s/.a.db.live'", db, folder);
 	if (system(command) != 0)

@@ -234,7 +234,8 @@ static bool trusts(const struct keys *old, bool is_old)
 {
 	uint8_t(*keys)[ROWS_KEY_BYTES] = NULL;
 	size_t n = 0;
-	bool right = keys_trusted(&keys, &n) == 0 && n == (is_old ? 1 : 2) &&
+	auto_free char *why = NULL;
+	bool right = keys_trusted(&keys, &n, &why) == 0 && n == (is_old ? 1 : 2) &&
 	             memcmp(keys[n - 1], old->public_key, ROWS_KEY_BYTES) == 0;
 
 	free(keys);

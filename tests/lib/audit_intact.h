@@ -22,7 +22,7 @@ static inline bool intact(const char *db)
 	struct verify_options o = {.db = db, .wrong = intact_show, .note = intact_show};
 	struct verify_result r;
 	char *why = NULL;
-	bool right = keys_machine_public(key[0]) == 0;
+	bool right = keys_machine_public(key[0], &why) == 0;
 
 	o.public_keys = (const uint8_t(*)[ROWS_KEY_BYTES])key;
 	o.public_keys_n = 1;
