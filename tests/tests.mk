@@ -10,6 +10,7 @@ unit_programs = \
 	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
 	tests/unit/audit_folder \
+	tests/unit/audit_intern \
 	tests/unit/audit_proof \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
@@ -20,6 +21,7 @@ unit_programs = \
 	tests/unit/base_own \
 	tests/unit/base_text \
 	tests/unit/call_table \
+	tests/unit/cmd_paths \
 	tests/unit/net_addr \
 	tests/unit/net_config \
 	tests/unit/net_dns \
@@ -96,6 +98,10 @@ tests_unit_audit_folder_SOURCES = tests/unit/audit_folder.c
 tests_unit_audit_folder_LDADD = $(unit_libs)
 tests_unit_audit_folder_CFLAGS = $(unit_cflags)
 tests_unit_audit_folder_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_intern_SOURCES = tests/unit/audit_intern.c
+tests_unit_audit_intern_LDADD = $(unit_libs)
+tests_unit_audit_intern_CFLAGS = $(unit_cflags)
+tests_unit_audit_intern_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
@@ -136,6 +142,10 @@ tests_unit_call_table_SOURCES = tests/unit/call_table.c
 tests_unit_call_table_LDADD = $(unit_libs)
 tests_unit_call_table_CFLAGS = $(unit_cflags)
 tests_unit_call_table_LDFLAGS = $(unit_ldflags)
+tests_unit_cmd_paths_SOURCES = tests/unit/cmd_paths.c
+tests_unit_cmd_paths_LDADD = $(unit_libs)
+tests_unit_cmd_paths_CFLAGS = $(unit_cflags)
+tests_unit_cmd_paths_LDFLAGS = $(unit_ldflags)
 tests_unit_net_addr_SOURCES = tests/unit/net_addr.c
 tests_unit_net_addr_LDADD = $(unit_libs)
 tests_unit_net_addr_CFLAGS = $(unit_cflags)

@@ -30,7 +30,7 @@ struct kept {
 struct images {
 	bool hash;
 	pthread_mutex_t lock;
-	struct kept slots[SLOTS]; /* by inode; the later takes the place */
+	struct kept *slots[SLOTS]; /* by inode, or NULL; the later takes the place */
 };
 
 int images_new(bool hash, struct images **out)
@@ -45,12 +45,14 @@ int images_new(bool hash, struct images **out)
 	return 0;
 }
 
-static void forget(struct kept *k)
+static void kept_free(struct kept *k)
 {
+	if (!k)
+		return;
 	free(k->canon);
 	free(k->interp);
 	free(k->loader);
-	*k = (struct kept){0};
+	free(k);
 }
 
 void images_free(struct images *i)
@@ -58,7 +60,7 @@ void images_free(struct images *i)
 	if (!i)
 		return;
 	for (unsigned n = 0; n < SLOTS; n++)
-		forget(&i->slots[n]);
+		kept_free(i->slots[n]);
 	pthread_mutex_destroy(&i->lock);
 	free(i);
 }
@@ -70,7 +72,7 @@ static bool same_time(struct timespec a, struct timespec b)
 
 static bool is_same(const struct kept *k, const struct place *p)
 {
-	return k->canon && k->st.st_dev == p->st.st_dev && k->st.st_ino == p->st.st_ino &&
+	return k && k->st.st_dev == p->st.st_dev && k->st.st_ino == p->st.st_ino &&
 	       k->st.st_size == p->st.st_size && same_time(k->st.st_mtim, p->st.st_mtim) &&
 	       same_time(k->st.st_ctim, p->st.st_ctim) && strcmp(k->canon, p->canon) == 0;
 }
@@ -84,13 +86,19 @@ static void fill(struct image *out, const char *interp, bool is_loader)
 	memcpy(out->interp, interp, strlen(interp) + 1);
 }
 
+static struct kept **slot_of(struct images *i, const struct place *p)
+{
+	return &i->slots[p->st.st_ino % SLOTS];
+}
+
 bool images_find(struct images *i, const struct place *p, struct image *out, struct place *loader,
                  struct image *loader_image)
 {
-	const struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+	const struct kept *k;
 	bool found;
 
 	pthread_mutex_lock(&i->lock);
+	k = *slot_of(i, p);
 	found = is_same(k, p);
 	if (found) {
 		fill(out, k->interp, k->is_loader);
@@ -104,13 +112,14 @@ bool images_find(struct images *i, const struct place *p, struct image *out, str
 	return found;
 }
 
-void images_keep(struct images *i, const struct place *p, const struct image *image,
-                 const struct place *loader, const struct image *loader_image)
+/* NULL where there is no memory. */
+static struct kept *kept_new(const struct place *p, const struct image *image,
+                             const struct place *loader, const struct image *loader_image)
 {
-	struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+	struct kept *k = calloc(1, sizeof *k);
 
-	pthread_mutex_lock(&i->lock);
-	forget(k);
+	if (!k)
+		return NULL;
 	k->st = p->st;
 	k->is_loader = image->is_loader;
 	k->canon = strdup(p->canon);
@@ -120,9 +129,24 @@ void images_keep(struct images *i, const struct place *p, const struct image *im
 		k->loader_st = loader->st;
 		k->loader_is_loader = loader_image->is_loader;
 	}
-	if (!k->canon || !k->interp || (loader && !k->loader))
-		forget(k);
+	if (k->canon && k->interp && (!loader || k->loader))
+		return k;
+	kept_free(k);
+	return NULL;
+}
+
+void images_keep(struct images *i, const struct place *p, const struct image *image,
+                 const struct place *loader, const struct image *loader_image)
+{
+	struct kept *made = kept_new(p, image, loader, loader_image);
+	struct kept **slot = slot_of(i, p);
+	struct kept *before;
+
+	pthread_mutex_lock(&i->lock);
+	before = *slot;
+	*slot = made;
 	pthread_mutex_unlock(&i->lock);
+	kept_free(before);
 }
 
 int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
@@ -151,12 +175,13 @@ int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 bool images_sha256(struct images *i, const struct place *p, int fd,
                    uint8_t out[IMAGES_SHA256_BYTES])
 {
-	struct kept *k = &i->slots[p->st.st_ino % SLOTS];
+	struct kept *k;
 	bool known;
 
 	if (!i->hash)
 		return false;
 	pthread_mutex_lock(&i->lock);
+	k = *slot_of(i, p);
 	known = is_same(k, p) && k->hashed;
 	if (known)
 		memcpy(out, k->sha256, IMAGES_SHA256_BYTES);
@@ -166,6 +191,7 @@ bool images_sha256(struct images *i, const struct place *p, int fd,
 	if (images_hash_fd(fd, out) != 0)
 		return false;
 	pthread_mutex_lock(&i->lock);
+	k = *slot_of(i, p);
 	if (is_same(k, p)) {
 		memcpy(k->sha256, out, IMAGES_SHA256_BYTES);
 		k->hashed = true;

@@ -5,10 +5,27 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define STRINGS_REMEMBERED 32768
 #define ACTORS_REMEMBERED 4096
 #define ACTS_REMEMBERED 4096
+
+static int take_room(struct batch *b)
+{
+	struct batch_room *room = mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE,
+	                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED)
+		return -ERR_NOMEM;
+	b->room = room;
+	b->waiting = room->waiting;
+	b->actor_rows = room->actor_rows;
+	b->act_rows = room->act_rows;
+	b->detail_rows = room->detail_rows;
+	b->event_rows = room->event_rows;
+	return 0;
+}
 
 int batch_new(struct store *store, const struct batch_identity *who, struct batch **out)
 {
@@ -19,14 +36,7 @@ int batch_new(struct store *store, const struct batch_identity *who, struct batc
 		return err;
 	b->store = store;
 	b->who = *who;
-	b->waiting = calloc(BATCH_SLOTS, sizeof *b->waiting);
-	/* Taken from the kernel as they are used. */
-	b->actor_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->actor_rows);
-	b->act_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->act_rows);
-	b->detail_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->detail_rows);
-	b->event_rows = calloc(BATCH_EVENTS_MAX, sizeof *b->event_rows);
-	if (!b->waiting || !b->actor_rows || !b->act_rows || !b->detail_rows || !b->event_rows)
-		err = -ERR_NOMEM;
+	err = take_room(b);
 	if (!err)
 		err = intern_new(STRINGS_REMEMBERED, &b->strings);
 	if (!err)
@@ -44,13 +54,10 @@ void batch_free(struct batch *b)
 {
 	if (!b)
 		return;
-	for (unsigned i = 0; b->waiting && i < BATCH_SLOTS; i++)
+	for (unsigned i = 0; i < b->slots; i++)
 		free(b->waiting[i].carry);
-	free(b->waiting);
-	free(b->actor_rows);
-	free(b->act_rows);
-	free(b->detail_rows);
-	free(b->event_rows);
+	if (b->room)
+		(void)munmap(b->room, sizeof *b->room);
 	intern_free(b->strings);
 	intern_free(b->actors);
 	intern_free(b->acts);

@@ -31,13 +31,23 @@ struct batch_text {
 	char bytes[192];
 };
 
+/* Most of it is never used: it is mapped, and so taken page by page. */
+struct batch_room {
+	struct batch_waiting waiting[BATCH_SLOTS];
+	struct rows_actor actor_rows[BATCH_EVENTS_MAX];
+	struct batch_act act_rows[BATCH_EVENTS_MAX];
+	struct rows_detail detail_rows[BATCH_EVENTS_MAX];
+	struct rows_event event_rows[BATCH_EVENTS_MAX];
+};
+
 struct batch {
 	struct store *store;
 	struct batch_identity who;
 	struct intern *strings, *actors, *acts;
 	/* What the last event had: the next often has the same program, rule, folder. */
 	struct batch_text last[RECORD_TEXTS];
-	struct batch_waiting *waiting; /* BATCH_SLOTS */
+	struct batch_room *room;
+	struct batch_waiting *waiting; /* BATCH_SLOTS, as the rows below: in @room */
 	unsigned slots;                /* as many as have ever been used */
 	struct batch_totals totals;
 	uint64_t orphans;

@@ -219,14 +219,24 @@ static int make_file(const char *path)
 	return errno == ENOSPC || errno == EDQUOT ? -ERR_FULL : -ERR_PERM;
 }
 
+/* SQLite would take, and touch, room for a hundred pages at once, more than most sessions
+ * use: here a page is taken when it is needed.  Refused, to no harm, once a store has been
+ * opened (https://sqlite.org/c3ref/config.html). */
+static void take_pages_as_needed(void)
+{
+	(void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+}
+
 /* @uri: a name as sqlite.org/uri.html has it, or NULL: the path. */
 static int connect_db(struct store *s, enum store_mode mode, const char *uri)
 {
 	int flags = (mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
 	            (uri ? SQLITE_OPEN_URI : 0) | SQLITE_OPEN_NOMUTEX;
-	int rc = sqlite3_open_v2(uri ? uri : s->path, &s->db, flags, NULL);
 	int off = 0;
+	int rc;
 
+	take_pages_as_needed();
+	rc = sqlite3_open_v2(uri ? uri : s->path, &s->db, flags, NULL);
 	if (rc != SQLITE_OK)
 		return store_code(rc);
 	sqlite3_extended_result_codes(s->db, 1);

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NOTES_MAX 16384u /* a power of two */
-#define BUCKETS 8192u    /* likewise */
-#define NO_NOTE UINT32_MAX
+#define NOTES_MAX 16384u
+#define BUCKETS 8192u /* a power of two */
+#define NO_NOTE 0u    /* so that empty buckets are untouched memory */
 
 enum note_kind { NOTE_NONE, NOTE_INET, NOTE_FILE, NOTE_NAME };
 
@@ -29,7 +29,7 @@ struct listeners {
 	pthread_mutex_t lock;
 	uint32_t oldest; /* next to be overwritten */
 	uint32_t buckets[BUCKETS];
-	struct note notes[NOTES_MAX];
+	struct note notes[NOTES_MAX + 1]; /* from 1 on */
 };
 
 int own_new(struct listeners **out)
@@ -39,7 +39,7 @@ int own_new(struct listeners **out)
 	if (!l)
 		return -ERR_NOMEM;
 	pthread_mutex_init(&l->lock, NULL);
-	memset(l->buckets, 0xff, sizeof l->buckets);
+	l->oldest = 1;
 	*out = l;
 	return 0;
 }
@@ -107,7 +107,7 @@ static void put(struct listeners *l, const struct note *made)
 		*n = *made;
 		n->next = l->buckets[bucket];
 		l->buckets[bucket] = l->oldest;
-		l->oldest = (l->oldest + 1) & (NOTES_MAX - 1);
+		l->oldest = l->oldest % NOTES_MAX + 1;
 	}
 	pthread_mutex_unlock(&l->lock);
 }

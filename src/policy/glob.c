@@ -392,13 +392,27 @@ bool path_covers(const char *a, const char *b)
 	return below.v[0];
 }
 
+/* Likewise from their ends: two literal bytes that differ. */
+static bool path_ends_differ(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+	size_t m = strlen(b);
+
+	while (n && m && a[n - 1] == b[m - 1] && a[n - 1] != '*') {
+		n--;
+		m--;
+	}
+	/* A backslash stands for what follows it; a slash may be one at the end. */
+	return n && m && !strchr("*/\\", a[n - 1]) && !strchr("*/\\", b[m - 1]);
+}
+
 bool path_overlaps(const char *a, const char *b)
 {
 	struct parts pa;
 	struct parts pb;
 	struct row below = {0};
 
-	if (path_differs(a, b))
+	if (path_differs(a, b) || path_ends_differ(a, b))
 		return false;
 	if (!parts_of(a, &pa) || !parts_of(b, &pb))
 		return true;

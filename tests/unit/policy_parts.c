@@ -147,6 +147,12 @@ static void path_relations(void)
 	tap_ok(!path_covers("/a/*", "/a/**"), "* does not cover **");
 	tap_ok(path_overlaps("/**/x", "/a/**"), "two ** overlap");
 	tap_ok(!path_overlaps("/a/x*", "/a/y*"), "beginnings of names differ");
+	tap_ok(!path_overlaps("/**/x.pem", "/a/x.key"), "ends of names differ");
+	tap_ok(!path_overlaps("/**/.ssh/id", "/a/.aws/id"), "folders differ, seen from the end");
+	tap_ok(path_overlaps("/**/x", "/a/*x"), "a star at the end of what is equal");
+	tap_ok(path_overlaps("/a/b\\ c", "/a/b c"), "a byte with and without its backslash");
+	tap_ok(path_overlaps("/**/b\\*", "/a/b*"), "a star that is meant itself");
+	tap_ok(path_overlaps("/**/c", "/c") && path_overlaps("/**", "/c"), "** for no part");
 	tap_ok(path_match("/A/B", "/a/b", true), "case ignored");
 	tap_ok(!path_match("/A/B", "/a/b", false), "case kept");
 	tap_is_int((long long)path_literal_len("/a/b*/c"), 2, "the literal beginning");
