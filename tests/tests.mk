@@ -745,6 +745,7 @@ dist_extra = \
 	tests/lib/initramfs.py \
 	tests/lib/installed_rows.py \
 	tests/lib/learn.py \
+	tests/lib/make_wary.sh \
 	tests/lib/packages.sh \
 	tests/lib/runner.py \
 	tests/lib/sanitized.h \

@@ -35,7 +35,8 @@ def typed(value, kind):
     return isinstance(value, kind) and (kind is not int or not isinstance(value, bool))
 
 
-# ---- OCSF: class_uid -> category, activities, what must be there --------------------------------------
+# ---- OCSF: class_uid -> category, activities, what must be there; checked against ocsf-schema v1.6.0, ----
+# ---- commit d0cd8a0fef198bf93086044e33fda6d80c74b9ef ----------------------------------------------------
 
 ACTIVITIES = {1001: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 99}, 1003: {0, 1, 2, 3, 4, 99},
               1007: {0, 1, 2, 3, 4, 5, 99}, 4001: {0, 1, 2, 3, 4, 5, 6, 7, 99}, 4003: {0, 1, 2, 6, 99},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# wary-test: full serial beside=shared/cases timeout=2400
+# wary-test: full beside=shared/cases timeout=2400
 # The shared cases: faults that users of such tools reported, each as a small
 # program. They lie beside the checkout (../shared/cases); cases.expected names
 # those that are known not to pass, and why.

@@ -1,8 +1,8 @@
 """Builds wary and runs its tests: the part of tests/run that is not shell.
 
 Every step is a Task: builds, lints, unit tests, end-to-end tests.  Tasks of
-one stage run in lanes; a task that must be alone on the machine has a stage
-to itself.  What a test may count on is in tests/README.md.
+one stage run in lanes; those that must be alone on the machine have the last
+one, of one lane.  What a test may count on is in tests/README.md.
 """
 import argparse
 import fnmatch
@@ -11,6 +11,7 @@ import os
 import pathlib
 import pwd
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT_S = 300
+STEP_TIMEOUT_S = 2400  # builds and lints, of which three may run at once
 SHOWN_LINES = 60
 STRICT = os.environ.get("CI", "") not in ("", "0", "false")
 # Kinds that may be run once more, alone, where they failed: they depend on a
@@ -43,6 +45,7 @@ class Result:
         self.passed = self.failed = self.skipped = 0
         self.output = ""
         self.seconds = 0.0
+        self.busy_s = 0.0
         self.reason = ""
 
 
@@ -52,6 +55,7 @@ class Task:
     def __init__(self, name, run, kind="step", label="", timeout=TIMEOUT_S):
         self.name, self.run, self.kind, self.label = name, run, kind, label
         self.timeout = timeout
+        self.busy_s = 0.0  # of processors, by it and what it waited for
         self.result = None
         self.steady = False  # what it found is not undone by a second run
 
@@ -70,8 +74,8 @@ class Report:
             word = "FAIL" if r.failed else "skip" if r.skipped and not r.passed else "ok"
             count = r.passed + r.failed + r.skipped
             extra = f"  {r.reason}" if r.reason else ""
-            print(f"{word:<4} {task.name:<44} {task.label:<9} {count:>5}  {r.seconds:6.1f} s{extra}",
-                  flush=True)
+            print(f"{word:<4} {task.name:<44} {task.label:<9} {count:>5}  {r.seconds:6.1f} s"
+                  f"{r.busy_s:7.1f} busy{extra}", flush=True)
             if r.failed:
                 lines = r.output.rstrip().split("\n")
                 if len(lines) > SHOWN_LINES:
@@ -152,6 +156,7 @@ def run_task(task, report):
         log.seek(0)
         output = log.read().decode(errors="replace")
     task.result = judge(task, status, output, time.monotonic() - start)
+    task.result.busy_s = task.busy_s
     report.done(task)
 
 
@@ -175,13 +180,21 @@ def run_stage(tasks, report, lanes):
 
 
 def finish(process, timeout):
-    """Waits; kills the process group at the timeout. Returns the status."""
+    """Waits; kills the process group at the timeout. Returns the status, and what
+    processors spent on it and on all that was waited for in it."""
+    ended = os.pidfd_open(process.pid)
     try:
-        return process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        kill_group(process)
-        process.wait()
-        return "timeout"
+        in_time = bool(select.select([ended], [], [], timeout)[0])
+        if not in_time:
+            kill_group(process)
+            select.select([ended], [], [])
+        stat = pathlib.Path(f"/proc/{process.pid}/stat").read_text()
+    finally:
+        os.close(ended)
+    ticks = stat[stat.rindex(")") + 2:].split()[11:15]
+    busy_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+    status = process.wait()
+    return status if in_time else "timeout", busy_s
 
 
 def kill_group(process):
@@ -194,18 +207,18 @@ def kill_group(process):
         pass
 
 
-def run_command(argv, log, timeout, cwd=None, env=None):
+def run_command(task, argv, log, timeout, cwd=None, env=None):
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                cwd=cwd, env=env, start_new_session=True)
-    status = finish(process, timeout)
+    status, task.busy_s = finish(process, timeout)
     if status == "timeout":
         log.write(f"\nrunner: killed after {timeout} s\n".encode())
     return status
 
 
-def command_task(name, argv, cwd=None, timeout=1200, env=None, label="", kind="step"):
-    def run(_task, log):
-        return run_command(argv, log, timeout, cwd, env)
+def command_task(name, argv, cwd=None, timeout=STEP_TIMEOUT_S, env=None, label="", kind="step"):
+    def run(task, log):
+        return run_command(task, argv, log, timeout, cwd, env)
     return Task(name, run, kind, label, timeout)
 
 
@@ -231,17 +244,31 @@ class Build:
 
 
 BUILDS = [
-    Build("gcc", "gcc", ""),
-    Build("clang-sanitize", "clang", "--enable-sanitize"),
+    Build("gcc", "gcc", "", cflags="-O2 -g1"),
+    # Not optimised: in half the time, and what is wrong is not optimised away.
+    Build("clang-sanitize", "clang", "--enable-sanitize", "tests-units", "-O0 -gline-tables-only"),
     # Wary alone, for THREAD_TESTS. By gcc: clang's needs a program to name functions,
     # and wary starts none. Other warnings come of other flags.
-    Build("thread-sanitize", "gcc", "--disable-werror --enable-sanitize=thread", "all", "-O1 -g"),
+    Build("thread-sanitize", "gcc", "--disable-werror --enable-sanitize=thread", "all", "-O1 -g1"),
 ]
+# What e2e/same_make.sh finds in the build of gcc.
+NATIVE_MAKE = BUILDS[0].folder / "tests/e2e/same_make.native"
 # Where wary's threads meet: the pool, exec stops, questions, the writer, the end.
 THREAD_TESTS = ["e2e/exec.py", "e2e/ask_terminal.py", "e2e/jobs.py",
                 "e2e/killed.py"]
 # Reports go to files, which the runner reads: exit statuses stay as tests want them.
 TSAN_OPTIONS = "exitcode=0:die_after_fork=0:report_signal_unsafe=0:log_path="
+
+
+def native_make_task():
+    """The make of wary that e2e/same_make.sh compares with, once for all identities."""
+    folder = TOP / "build/native-make"
+    env = {k: os.environ[k] for k in ("PATH", "HOME", "LANG", "LC_ALL") if k in os.environ}
+    env.setdefault("LANG", "C.UTF-8")
+    env.update(SRC=str(TOP), CC=BUILDS[0].cc)
+    script = 'rm -rf -- "$1" && sh "$SRC/tests/lib/make_wary.sh" "$1" "$2" && rm -rf -- "$1"'
+    return command_task("build/native make", ["sh", "-c", script, "sh", str(folder), str(NATIVE_MAKE)],
+                        env=env)
 
 
 def bootstrap_needed():
@@ -333,6 +360,12 @@ def test_environment(who, build, home, tmp, cc):
 
 def scratch_folder(who):
     """A folder of the test's own, with home/ and tmp/, that `who` owns."""
+    if not who.prefix:
+        base = pathlib.Path(tempfile.mkdtemp(prefix="t.", dir=who.scratch))
+        for name in ("home", "tmp"):
+            (base / name).mkdir(mode=0o700)
+        return base
+
     def made(argv):
         return subprocess.run(who.prefix + argv, check=True, stdout=subprocess.PIPE,
                               stdin=subprocess.DEVNULL).stdout.decode().strip()
@@ -342,6 +375,10 @@ def scratch_folder(who):
 
 
 def remove_folder(who, base):
+    if not who.prefix:
+        shutil.rmtree(base, ignore_errors=True)
+        if not base.exists():
+            return
     argv = ["sh", "-c", 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf -- "$1"', "sh", str(base)]
     subprocess.run(who.prefix + argv, check=False, stdin=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
@@ -374,7 +411,7 @@ def test_task(name, path, who, build, cc, threads=None):
                 env["TSAN_OPTIONS"] = f"{TSAN_OPTIONS}{base}/race"
             # `env -i` after the prefix: sudo and setpriv change the environment.
             words_ = ["env", "-i", "-C", str(base / "tmp")] + [f"{k}={v}" for k, v in env.items()]
-            status = run_command(who.prefix + words_ + argv, log, timeout)
+            status = run_command(task, who.prefix + words_ + argv, log, timeout)
             kill_leftovers(f"WARY_TEST={env['WARY_TEST']}".encode(), log)
             if threads and take_races(base, log):
                 task.steady = True
@@ -505,7 +542,7 @@ def lint_tasks(quick):
     build = BUILDS[0]
     flags = make_variable(build, "AM_CPPFLAGS").replace("'\"", "\"").replace("\"'", "\"")
     env = dict(os.environ, SRC=str(TOP), BUILD=str(build.folder), CC=build.cc, LINT_STRICT="1",
-               CPPFLAGS=flags)
+               LINT_LANES="1", CPPFLAGS=flags)
     names = LINTS_QUICK + ([] if quick else LINTS_SLOW)
     return [command_task(f"lint/{n}", [str(TOP / "tests/lint" / n)], cwd=TOP, env=env, kind="lint")
             for n in names if (TOP / "tests/lint" / n).exists()]
@@ -577,9 +614,9 @@ grep -q 'data race' race.*[0-9]
 
 
 def race_task():
-    def run(_task, log):
+    def run(task, log):
         with tempfile.TemporaryDirectory() as folder:
-            return run_command(["sh", "-e", "-c", RACE, "sh", TSAN_OPTIONS], log, TIMEOUT_S, folder)
+            return run_command(task, ["sh", "-e", "-c", RACE, "sh", TSAN_OPTIONS], log, TIMEOUT_S, folder)
     return Task("a planted race is reported", run, label="threads")
 
 
@@ -620,27 +657,48 @@ def build_stage(options, report):
     if bootstrap_needed():
         run_stage([command_task("bootstrap", [str(TOP / "bootstrap")])], report, 1)
     builds = BUILDS[:1] if options.quick or options.only else BUILDS
-    run_stage([t for b in builds for t in b.tasks(jobs)], report, 1)
+    # Side by side: while one is configured, or links, others compile.
+    tasks = [t for b in builds for t in b.tasks(jobs)]
+    NATIVE_MAKE.unlink(missing_ok=True)
+    if len(builds) > 1:
+        tasks.append(native_make_task())
+    run_stage(tasks, report, 3)
     return not any(t.result.failed for t in report.tasks)
 
 
 def test_stages(options, people):
-    """The stages in order: (tasks, lanes)."""
-    lanes = max(2, min(4, os.cpu_count() or 1))
+    """The stages in order: (tasks, lanes). Two lanes more than there are processors:
+    many tests wait, for a disk, a network, another process. Those that may take
+    long begin first, so that none is left over at the end."""
+    lanes = 2 + min(4, os.cpu_count() or 1)
     plain, sanitized = BUILDS[0], BUILDS[1]
     full = not options.quick and not options.only
-    small = lint_tasks(options.quick) + unit_tasks(plain, people[0])
+    lints = lint_tasks(options.quick)
+    small = unit_tasks(plain, people[0])
     if full:
         small += unit_tasks(sanitized, people[0])
     small += fuzz_tasks(sanitized if full else plain)
     together, alone = tree_tasks(["e2e", "fault", "race", "kernel"], people, options.quick)
     if full:
         together += thread_tasks(people[0])
-        small.insert(0, command_task(
-            # Quickly compiled: the builds have looked for warnings.
-            "distcheck", ["make", "distcheck", "AM_DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0"],
-            cwd=plain.folder))
-    return [(small, lanes), (together, lanes), (alone, 1)]
+        lints.append(command_task(
+            # Quickly compiled, once, and packed: the builds have looked for warnings.
+            "distcheck", ["make", "distcheck", "XZ_OPT=-0", "AM_DISTCHECK_CONFIGURE_FLAGS="
+                          "CFLAGS=-O0 --disable-dependency-tracking"], cwd=plain.folder))
+    long_first = sorted(together, key=lambda task: -task.timeout)
+    tasks = lints[::-1] + long_first + small if full else lints + small + together
+    return [(tasks, lanes), (alone, 1)]
+
+
+def plain_path():
+    """PATH without version managers' shims, each of them a shell script that takes a
+    second to find the program, and more where it is supervised; with them where
+    something is to be had by them alone."""
+    path = os.environ.get("PATH", os.defpath)
+    plain = ":".join(p for p in path.split(":") if os.path.basename(p.rstrip("/")) != "shims")
+    lost = [tool for tool in ("python3", "node", "npm", "npx", "git")
+            if shutil.which(tool, path=path) and not shutil.which(tool, path=plain)]
+    return path if lost else plain
 
 
 def unignore():
@@ -654,6 +712,7 @@ def unignore():
 def main():
     options = parse_options()
     unignore()
+    os.environ["PATH"] = plain_path()
     os.umask(0o022)
     (TOP / "build").mkdir(exist_ok=True)
     report, made = Report(), []
