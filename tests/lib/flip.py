@@ -1,9 +1,9 @@
 """Names whose arguments another thread changes while they are decided: what the
 tests flip_*.py share.  Each mode of race/files_flip.c runs three times: natively,
 where the refused effect is seen; under a wary with a fault planted (what was
-judged is fetched a second time), where it is seen too, so that it is known how many
-rounds find one; and under wary, where it never is in MARGIN times as many, or in
-SECONDS.  A million calls: ROUNDS=1000000 SECONDS=3000."""
+judged is fetched a second time), where it is seen too, so that the rounds are
+known to be enough to find one; and under wary, where it never is.  A million
+calls: ROUNDS=1000000 SECONDS=3000."""
 import os
 import pathlib
 import shutil
@@ -11,9 +11,7 @@ import subprocess
 
 from wary_test import BUILD, TMP, caller, native, note, ok, policy, wary
 
-ROUNDS = int(os.environ.get("ROUNDS", "0"))
-MARGIN = 10
-LEAST, MOST, NO_END = 5000, 100000, 10000000
+ROUNDS = int(os.environ.get("ROUNDS", "100000"))
 SECONDS = float(os.environ.get("SECONDS", "5"))
 # As long as it takes to find the fault, within what a loaded machine needs.
 PATIENCE_S = 60
@@ -45,31 +43,23 @@ def words(run, mode):
     return int(out[1]), int(out[3]), out[5]
 
 
-def planted(mode, rounds, seconds):
+def planted(mode, seconds):
     """The same under the wary that has the fault."""
-    return subprocess.run([PLANTED, "-q", "-p", policy(RULES), "--", PROGRAM, mode, str(rounds),
+    return subprocess.run([PLANTED, "-q", "-p", policy(RULES), "--", PROGRAM, mode, "10000000",
                            str(seconds)], cwd=fresh(), capture_output=True, text=True,
                           timeout=PATIENCE_S * 4, check=False, stdin=subprocess.DEVNULL)
 
 
-def enough(made):
-    """Rounds, where so many found what may not be."""
-    return ROUNDS or min(MOST, max(LEAST, MARGIN * made))
-
-
 def check(mode, twice=False):
     """twice: a second rule holds even where the first was tricked."""
-    made, _, seen = words(native(PROGRAM, mode, NO_END, PATIENCE_S, cwd=fresh()), mode)
+    made, _, seen = words(native(PROGRAM, mode, "10000000", PATIENCE_S, cwd=fresh()), mode)
     ok(seen == "hit", f"{mode}: natively the refused effect is seen ({made} rounds)")
+    made, _, seen = words(planted(mode, SECONDS if twice else PATIENCE_S), mode)
     if twice:
-        rounds = enough(made)
-        made, _, seen = words(planted(mode, rounds, SECONDS), mode)
         ok(seen == "clean", f"{mode}: a planted fault does not suffice ({made} rounds)")
     else:
-        made, _, seen = words(planted(mode, NO_END, PATIENCE_S), mode)
-        rounds = enough(made)
         ok(seen == "hit", f"{mode}: a planted fault is found ({made} rounds)")
-    made, allowed, seen = words(wary(PROGRAM, mode, rounds, SECONDS, cwd=fresh(), rules=RULES,
+    made, allowed, seen = words(wary(PROGRAM, mode, ROUNDS, SECONDS, cwd=fresh(), rules=RULES,
                                      options=["-q"], timeout=240 + SECONDS), mode)
     ok(seen == "clean" and allowed > 0,
        f"{mode}: never under wary ({made} rounds, {allowed} allowed)")
