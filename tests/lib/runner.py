@@ -667,10 +667,10 @@ def build_stage(options, report):
 
 
 def test_stages(options, people):
-    """The stages in order: (tasks, lanes). Two lanes more than there are processors:
+    """The stages in order: (tasks, lanes). One lane more than there are processors:
     many tests wait, for a disk, a network, another process. Those that may take
     long begin first, so that none is left over at the end."""
-    lanes = 2 + min(4, os.cpu_count() or 1)
+    lanes = 1 + min(4, os.cpu_count() or 1)
     plain, sanitized = BUILDS[0], BUILDS[1]
     full = not options.quick and not options.only
     lints = lint_tasks(options.quick)
