@@ -22,6 +22,8 @@ make_wary_ready() {
 make_wary_tree() {
 	find "$1" -type f \( -name config.log -o -name config.status -o -name Makefile \
 		-o -name '*.Po' \) -exec sed -i "s|$1|FOLDER|g" {} +
+	# Lines are broken where they are long enough, the path counted.
+	find "$1" -name '*.Po' -exec sed -i ':a;N;$!ba;s/ *\\\n */ /g' {} +
 	rm -f "$1/build/config.log" "$1/build/policy"
 	/usr/bin/python3 "$SRC/tests/lib/tree.py" "$1" |
 		sed "s/	$(id -u):$(id -g)	/	OWNER	/"
