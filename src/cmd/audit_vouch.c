@@ -59,6 +59,12 @@ static void pass_on(void *ctx, const char *sentence)
 		v->say(sentence);
 }
 
+/* A store that no session has written to: there is nothing that anybody could vouch for. */
+static bool is_empty(const struct verify_result *r)
+{
+	return !r->any_key && r->rows == 0 && r->sessions == 0 && r->removed == 0;
+}
+
 void audit_vouch(struct audit_vouch *v)
 {
 	struct verify_options o = {
@@ -84,7 +90,7 @@ void audit_vouch(struct audit_vouch *v)
 	else if (err || v->result.wrong)
 		v->is = AUDIT_CHANGED;
 	else
-		v->is = v->result.known ? AUDIT_VOUCHED : AUDIT_STRANGER;
+		v->is = v->result.known || is_empty(&v->result) ? AUDIT_VOUCHED : AUDIT_STRANGER;
 }
 
 static void put_number(struct buf *out, uint64_t n, const char *what)
@@ -120,13 +126,12 @@ static void put_stranger(struct buf *out, const struct audit_vouch *v)
 {
 	const struct verify_result *r = &v->result;
 
-	buf_str(out, "NOT VOUCHED FOR: they fit each other, and are signed by ");
-	if (r->any_key) {
-		buf_str(out, "key ");
-		keys_name(out, r->signed_by);
-	} else {
-		buf_str(out, "a key");
+	if (!r->any_key) {
+		buf_str(out, "NOT VOUCHED FOR: they fit each other, and no key has signed them");
+		return;
 	}
+	buf_str(out, "NOT VOUCHED FOR: they fit each other, and are signed by key ");
+	keys_name(out, r->signed_by);
 	if (v->keys->named_n)
 		buf_str(out, ", which is none of those that were named");
 	else
@@ -166,6 +171,10 @@ void audit_put_vouched(struct buf *out, const struct audit_vouch *v)
 	buf_str(out, ": ");
 	if (v->is == AUDIT_STRANGER) {
 		put_stranger(out, v);
+		return;
+	}
+	if (is_empty(&v->result)) {
+		buf_str(out, "nothing is on it");
 		return;
 	}
 	buf_str(out, "intact, signed by key ");

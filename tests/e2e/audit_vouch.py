@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 
 from wary_test import BUILD, TMP, WAIT_S, WARY, change_store, finish, has, has_not, note, ok, same, store_copy
@@ -173,5 +174,22 @@ def test_unreadable(session, key):
     has(text, "this machine has none", "there is none")
 
 
+def test_empty():
+    """A store that no session has written to: what a session's copy is without its log."""
+    empty = TMP / "empty.db"
+    made(TMP / "full.db", "state", 1)
+    with sqlite3.connect(TMP / "full.db") as db:
+        parts = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%'"
+                                              " ORDER BY rowid")]
+        marks = [f"PRAGMA {name} = {db.execute('PRAGMA ' + name).fetchone()[0]}" for name in ("application_id", "user_version")]
+    with sqlite3.connect(empty) as db:
+        for sql in marks + parts:
+            db.execute(sql)
+    status, text = audit("verify", "--db", empty)
+    same(status, 0, "an empty store")
+    has(text, "0 rows, 0 checkpoints, 0 sessions: nothing is on it", "is called that")
+
+
+test_empty()
 test_unreadable(*test_words())
 finish()
