@@ -64,7 +64,7 @@ static long act_on(struct request *r, struct sock *s, struct sock_addr *a)
 		t.len_bytes = sockpath_name(r, a, &name);
 		t.sa = (const struct sockaddr *)&name;
 	}
-	if (hand_on(r) != 0)
+	if (hand_on_named(r) != 0)
 		return -EACCES;
 	n = perform(r, s, &t);
 	hand_off(r);

@@ -145,6 +145,14 @@ bool hand_begin(struct request *r, int error)
 	return r->reply.value == 0;
 }
 
+int hand_on_named(struct request *r)
+{
+	struct hand *h = hand_of(r->worker);
+	int err = hand_on(r);
+
+	return err || !r->sup->as_root || !h->creds_seen ? err : wear_names(h->wear, &h->creds);
+}
+
 int hand_on_real(struct request *r)
 {
 	struct hand *h = hand_of(r->worker);

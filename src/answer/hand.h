@@ -42,6 +42,10 @@ must_check int hand_on(struct request *r);
  * Returns whether it does; where not, the answer is stated. */
 must_check bool hand_begin(struct request *r, int error);
 
+/** hand_on_named: likewise, and who is at a socket's other end is told the caller's user
+ * and group (wear_names). Returns 0 or -ERR_SYS. */
+must_check int hand_on_named(struct request *r);
+
 /** hand_on_real: likewise with the caller's real ids, for access(2).
  * Returns 0 or -ERR_SYS. */
 must_check int hand_on_real(struct request *r);

@@ -47,7 +47,7 @@ static void act(struct request *r, const struct receipt *receipt)
 	struct sock *s = r->target.more;
 
 	(void)receipt;
-	if (hand_on(r) != 0) {
+	if (hand_on_named(r) != 0) {
 		r->reply.value = -EACCES;
 		return;
 	}

@@ -357,7 +357,7 @@ static long send_piece(struct request *r, struct send *t, struct send_message *m
 {
 	long n;
 
-	if (hand_on(r) != 0)
+	if (hand_on_named(r) != 0)
 		return -EACCES;
 	n = attempt(r, t, a);
 	if (n == -EPERM && m->credentials && m->credentials->pid != getpid()) {

@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-USES(capget, capset, getegid, geteuid, getgroups, setfsgid, setfsuid, setgroups, umask);
+USES(capget, capset, getegid, geteuid, getgid, getgroups, getresuid, getuid, setfsgid, setfsuid,
+     setgroups, setresgid_kept, setresuid_kept, umask);
 
 struct ids {
 	uid_t fsuid;
@@ -19,9 +20,18 @@ struct ids {
 	gid_t groups[CALLER_GROUPS_MAX];
 };
 
+/* What the kernel notes of who connects, listens or sends. */
+struct names {
+	uid_t ruid, euid;
+	gid_t rgid, egid;
+};
+
 struct wear {
 	struct ids own;
 	struct ids now;
+	struct names own_names;
+	bool may_name; /* the saved user is 0: the way back */
+	bool named;
 	uint64_t caps_own; /* effective */
 	uint64_t caps_permitted;
 	uint64_t caps_inheritable;
@@ -63,12 +73,18 @@ static int caps_set(struct wear *w, uint64_t effective)
 int wear_new(struct wear **out)
 {
 	struct wear *w = calloc(1, sizeof *w);
+	uid_t ruid;
+	uid_t euid;
+	uid_t suid = 0;
 	long n;
 
 	if (!w)
 		return -ERR_NOMEM;
 	w->own.fsuid = geteuid();
 	w->own.fsgid = getegid();
+	w->own_names = (struct names){getuid(), geteuid(), getgid(), getegid()};
+	n = getresuid(&ruid, &euid, &suid);
+	w->may_name = n == 0 && suid == 0;
 	n = syscall(SYS_getgroups, CALLER_GROUPS_MAX, w->own.groups);
 	if (n < 0 || caps_get(w) != 0) {
 		free(w);
@@ -143,6 +159,40 @@ int wear_on(struct wear *w, const struct caller_creds *c)
 	return err;
 }
 
+/* Needs CAP_SETUID and CAP_SETGID, and the saved user 0, which keeps the permitted set.
+ * The ids for files follow the effective ones. */
+static int names_set(struct wear *w, const struct names *to)
+{
+	if (syscall(SYS_setresgid, to->rgid, to->egid, (gid_t)-1) != 0 ||
+	    syscall(SYS_setresuid, to->ruid, to->euid, (uid_t)-1) != 0)
+		return -ERR_SYS;
+	w->now.fsuid = to->euid;
+	w->now.fsgid = to->egid;
+	w->caps_now = UINT64_MAX;
+	return 0;
+}
+
+int wear_names(struct wear *w, const struct caller_creds *c)
+{
+	const struct names to = {c->ruid, c->euid, c->rgid, c->egid};
+	int err;
+
+	if (memcmp(&to, &w->own_names, sizeof to) == 0)
+		return 0;
+	err = w->may_name ? caps_set(w, w->caps_own) : -ERR_SYS;
+	if (err == 0) {
+		w->named = true;
+		err = names_set(w, &to);
+	}
+	if (err == 0)
+		err = caps_set(w, w->caps_own);
+	if (err == 0)
+		err = wear_on(w, c);
+	if (err != 0)
+		wear_off(w);
+	return err;
+}
+
 int wear_caps(struct wear *w, uint64_t cap_effective)
 {
 	return caps_set(w, cap_effective & w->caps_permitted);
@@ -150,6 +200,11 @@ int wear_caps(struct wear *w, uint64_t cap_effective)
 
 void wear_off(struct wear *w)
 {
+	if (w->named) {
+		invariant(caps_set(w, w->caps_own) == 0);
+		invariant(names_set(w, &w->own_names) == 0);
+		w->named = false;
+	}
 	if (!same_ids(&w->now, &w->own)) {
 		invariant(caps_set(w, w->caps_own) == 0);
 		invariant(ids_set(w, &w->own) == 0);

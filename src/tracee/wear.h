@@ -28,6 +28,13 @@ void wear_free(struct wear *w);
  * Returns 0, or -ERR_SYS: then nothing may be done (wear_off was tried). */
 must_check int wear_on(struct wear *w, const struct caller_creds *c);
 
+/** wear_names: after wear_on, the caller's real and effective ids too, which the kernel
+ * tells the other end of a unix socket (SO_PEERCRED of who connects or listens,
+ * SCM_CREDENTIALS of who sends; unix(7)). Others of the real user may then signal this
+ * thread: for one call, and what is not the tree's only (its own kills are judged).
+ * Returns as wear_on. */
+must_check int wear_names(struct wear *w, const struct caller_creds *c);
+
 /** wear_caps: only other effective capabilities, ids as they are. */
 must_check int wear_caps(struct wear *w, uint64_t cap_effective);
 

@@ -2,6 +2,7 @@
  * run can be compared line by line.  Runs in an empty folder of its own. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void say(const char *what, long n)
@@ -380,6 +382,94 @@ static void credentials(void)
 	close(pair[1]);
 }
 
+static void say_ids(const char *what, int fd)
+{
+	struct ucred peer = {0};
+	socklen_t len = sizeof peer;
+
+	say(what, getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len));
+	printf("%-40s user %d, group %d\n", what, (int)peer.uid, (int)peer.gid);
+}
+
+static socklen_t abstract_of(struct sockaddr_un *un, const char *name)
+{
+	*un = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(un->sun_path + 1, sizeof un->sun_path - 1, "%s-%d", name, (int)getppid());
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(un->sun_path + 1));
+}
+
+static void say_sent(const char *what, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))] = {0};
+	char byte;
+	struct iovec v = {&byte, 1};
+	struct msghdr h = {.msg_iov = &v,
+	                   .msg_iovlen = 1,
+	                   .msg_control = control,
+	                   .msg_controllen = sizeof control};
+	struct ucred who = {0};
+
+	say(what, recvmsg(fd, &h, 0));
+	memcpy(&who, CMSG_DATA((struct cmsghdr *)control), sizeof who);
+	printf("%-40s user %d, group %d\n", what, (int)who.uid, (int)who.gid);
+}
+
+/* In a process of its own: a real and an effective user of no rights, the two not the same. */
+static void as_another(void)
+{
+	struct sockaddr_un un;
+	socklen_t len = abstract_of(&un, "another");
+	int server = made(SOCK_STREAM);
+	int fd = made(SOCK_STREAM);
+	int box = made(SOCK_DGRAM);
+	int from = made(SOCK_DGRAM);
+	int one = 1;
+	int taken;
+	struct iovec v = {"b", 1};
+	struct msghdr h = {.msg_name = &un, .msg_iov = &v, .msg_iovlen = 1};
+
+	say("leave the groups", setgroups(0, NULL));
+	say("another group", setresgid(65534, 65533, 65534));
+	say("another user", setresuid(65534, 65533, 65534));
+	say("bind as another", bind(server, (struct sockaddr *)&un, len));
+	say("listen as another", listen(server, 1));
+	say("connect as another", connect(fd, (struct sockaddr *)&un, len));
+	taken = accept4(server, NULL, NULL, SOCK_CLOEXEC);
+	say_ids("another who connected", taken);
+	say_ids("another who listened", fd);
+	len = abstract_of(&un, "box");
+	say("bind a box as another", bind(box, (struct sockaddr *)&un, len));
+	say("pass credentials", setsockopt(box, SOL_SOCKET, SO_PASSCRED, &one, sizeof one));
+	say("sendto as another", sendto(from, "a", 1, 0, (struct sockaddr *)&un, len));
+	say_sent("another who sent", box);
+	h.msg_namelen = len;
+	say("sendmsg as another", sendmsg(from, &h, 0));
+	say_sent("another who sent a message", box);
+	say("no way back", setresuid(0, 0, 0));
+	say("nor to root's files", open("/etc/shadow", O_RDONLY | O_CLOEXEC));
+}
+
+/* Of root's programs some give root up: that is not root who connects then. */
+static void given_up(void)
+{
+	pid_t pid;
+	int status;
+
+	if (geteuid() != 0)
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		as_another();
+		fflush(stdout);
+		_exit(0);
+	}
+	say("its end", waitpid(pid, &status, 0) == pid ? status : -1);
+	/* Wary's hand has taken it off again. */
+	unlink("cred.sock");
+	credentials();
+}
+
 int main(void)
 {
 	char cwd[512];
@@ -395,5 +485,6 @@ int main(void)
 	datagrams();
 	full_queue();
 	credentials();
+	given_up();
 	return 0;
 }
