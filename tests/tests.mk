@@ -751,6 +751,7 @@ dist_extra = \
 	tests/lib/sanitized.h \
 	tests/lib/say.h \
 	tests/lib/schemas.py \
+	tests/lib/store_1.sql \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/validate.js \

@@ -34,12 +34,13 @@ struct reply {
 	/* If the descriptor cannot be added (EMFILE), this undoes a creation. */
 	int undo_parent_fd; /* owned; -1: none */
 	char undo_name[256];
-	bool proceed;  /* notify_continue() is the answer; whoever sets it says there
+	bool proceed;           /* notify_continue() is the answer; whoever sets it says there
 	                    why nothing that can still change was judged */
-	bool answered; /* the family sent the answer itself (exec) */
-	bool again;    /* what was judged is no longer so (a name appeared):
+	bool answered;          /* the family sent the answer itself (exec) */
+	bool again;             /* what was judged is no longer so (a name appeared):
 	                    prepare, decide and record anew, within a bound */
-	int signal;    /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
+	struct audit_lost lost; /* by an effect that was done: answer/lost.h */
+	int signal;             /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
 };
 
 /* The objects that the facts came from.  Only answer/ uses it. */
