@@ -34,7 +34,8 @@
 #define KIND(name, bit, kind) name, "batch_kinds & " bit " AND kind = '" kind "'"
 #define FLOWS(bits) "flows", "batch_classes & " bits " AND class IN ('connect', 'bind')"
 #define EVENT_TABLE(more)                                                            \
-	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, took_us INTEGER NOT NULL,"  \
+	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"                        \
+	      " took_us INTEGER NOT NULL,"                                                   \
 	      " actor INTEGER NOT NULL, act INTEGER NOT NULL, object INTEGER NOT NULL,"      \
 	      " detail INTEGER NOT NULL, result INTEGER, mark INTEGER NOT NULL" more)
 #define EVENTS_VIEW(columns)                                                         \

@@ -175,7 +175,8 @@ def check_ecs(row):
 CEF_MAX = {"act": 63, "outcome": 63, "cat": 1023, "reason": 1023, "msg": 1023, "sproc": 1023, "suid": 1023,
            "fname": 1023, "filePath": 1023, "fileHash": 255, "dvchost": 100, "externalId": 40, "dhost": 1023,
            "shost": 1023, **{f"cs{n}": 4000 for n in range(1, 7)}, "flexString1": 1023, "flexString2": 1023}
-CEF_NUMBER = {"rt", "spid", "dpt", "spt", "cn1", "cn2", "cn3", "externalId"}
+CEF_INTEGER = {"oldFileSize"}  # of 32 bits
+CEF_NUMBER = {"rt", *CEF_INTEGER, "spid", "dpt", "spt", "cn1", "cn2", "cn3", "externalId"}
 CEF_LABELLED = {*(f"cs{n}" for n in range(1, 7)), "cn1", "cn2", "cn3", "flexString1", "flexString2", "c6a2", "c6a3"}
 
 
@@ -211,6 +212,7 @@ def check_cef(line):
         need(len(value.encode()) <= CEF_MAX.get(key, 1023), f"{key} has {len(value)} bytes")
         need(key not in CEF_NUMBER or re.fullmatch(r"-?\d+", value), f"{key} is a number: {value}")
         need(base not in CEF_LABELLED or base + "Label" in pairs, f"{key} has a label")
+        need(key not in CEF_INTEGER or 0 <= int(value) < 2**31, f"{key} has 32 bits: {value}")
         need(key not in ("dst", "src") or re.fullmatch(r"[0-9.]+", value), f"{key} is IPv4")
     need(pairs["outcome"] in ("success", "failure", "unknown"), "outcome")
     need(all(c.isprintable() for c in line), "nothing that a terminal obeys")
