@@ -175,6 +175,7 @@ libwary_a_SOURCES = \
 	src/audit/writer.c \
 	src/base/file.c \
 	src/base/log.c \
+	src/base/thread.c \
 	src/cmd/approve.c \
 	src/cmd/attend.c \
 	src/cmd/audit.c \
@@ -396,6 +397,7 @@ wary_headers = \
 	src/base/log.h \
 	src/base/own.h \
 	src/base/text.h \
+	src/base/thread.h \
 	src/base/uses.h \
 	src/call/call.h \
 	src/call/decode.h \

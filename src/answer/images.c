@@ -154,7 +154,12 @@ int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 	crypto_hash_sha256_state h;
 	unsigned char chunk[32768];
 	off_t at = 0;
+	struct stat st;
 
+	if (fstat(fd, &st) != 0)
+		return -ERR_SYS;
+	if (st.st_size > IMAGES_HASHED_MAX_BYTES)
+		return -ERR_BOUND;
 	crypto_hash_sha256_init(&h);
 	for (;;) {
 		ssize_t n = pread(fd, chunk, sizeof chunk, at);
@@ -165,6 +170,9 @@ int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 			return -ERR_SYS;
 		if (n == 0)
 			break;
+		/* Its writer may go on: a file has no end that it must come to. */
+		if (at >= IMAGES_HASHED_MAX_BYTES)
+			return -ERR_BOUND;
 		crypto_hash_sha256_update(&h, chunk, (unsigned long long)n);
 		at += n;
 	}
