@@ -26,14 +26,13 @@ struct worker; /* supervise.h: one thread's own state */
 
 /* What act decides to answer. */
 struct reply {
-	long value;        /* result, or -errno (also -512, ERESTARTSYS, law 12) */
-	int fd;            /* owned; to be put into the caller; -1: none */
-	unsigned fd_flags; /* O_CLOEXEC or 0 */
-	int at_fd;         /* the number it must get in the caller; -1: any */
-	bool truncate;     /* O_TRUNC: after ADDFD, before SEND (law 6) */
-	/* If the descriptor cannot be added (EMFILE), this undoes a creation. */
-	int undo_parent_fd; /* owned; -1: none */
-	char undo_name[256];
+	long value;             /* result, or -errno (also -512, ERESTARTSYS, law 12) */
+	int fd;                 /* owned; to be put into the caller; -1: none */
+	unsigned fd_flags;      /* O_CLOEXEC or 0 */
+	int at_fd;              /* the number it must get in the caller; -1: any */
+	bool truncate;          /* O_TRUNC: after ADDFD, before SEND (law 6) */
+	bool undo;              /* place[0] was created for it: away again where it cannot
+	                      be put there (EMFILE) */
 	bool proceed;           /* notify_continue() is the answer; whoever sets it says there
 	                    why nothing that can still change was judged */
 	bool answered;          /* the family sent the answer itself (exec) */
