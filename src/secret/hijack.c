@@ -95,8 +95,11 @@ static int find(const char *entry)
 
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
 		const char *name = variables[i].name;
-		size_t n = strlen(name);
+		size_t n;
 
+		if (name[0] != entry[0]) /* of most: each exec asks for each of its variables */
+			continue;
+		n = strlen(name);
 		if (name[n - 1] == '*' ? len >= n - 1 && strncmp(entry, name, n - 1) == 0
 		                       : len == n && strncmp(entry, name, n) == 0)
 			return (int)i;
