@@ -6,6 +6,7 @@ libwarypure_a_SOURCES = \
 	src/audit/cursor.c \
 	src/audit/decode.c \
 	src/audit/expr.c \
+	src/audit/lanes.c \
 	src/audit/merkle.c \
 	src/audit/proof.c \
 	src/audit/proof_check.c \
@@ -359,6 +360,7 @@ wary_headers = \
 	src/audit/keys_chain.h \
 	src/audit/keys_inside.h \
 	src/audit/keys_rotate.h \
+	src/audit/lanes.h \
 	src/audit/life.h \
 	src/audit/machine.h \
 	src/audit/merkle.h \
