@@ -155,6 +155,7 @@ libwary_a_SOURCES = \
 	src/audit/places.c \
 	src/audit/prove.c \
 	src/audit/prune.c \
+	src/audit/reach.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
@@ -167,6 +168,7 @@ libwary_a_SOURCES = \
 	src/audit/turn.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
+	src/audit/verify_leaf.c \
 	src/audit/verify_rest.c \
 	src/audit/verify_rows.c \
 	src/audit/verify_side.c \
@@ -369,6 +371,7 @@ wary_headers = \
 	src/audit/prove.h \
 	src/audit/prune.h \
 	src/audit/ratchet.h \
+	src/audit/reach.h \
 	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \

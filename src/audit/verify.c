@@ -170,7 +170,7 @@ bool verify_batch_rows(struct verify *v, const struct rows_checkpoint *c, struct
 			right = false;
 		}
 	}
-	right &= verify_rows(v, c, s->name, chain, tree);
+	right &= verify_rows(v, c, s, chain, tree);
 	if (c->kind & ROWS_CLOSING) {
 		bool there = verify_closing(v, s, chain, &mark_fits);
 
@@ -222,6 +222,8 @@ static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readab
 		s->chain_known = true;
 	else if (s->next_seq != c->first_seq)
 		s->chain_known = false; /* a batch between was lost, which was said */
+	if (c->kind & ROWS_ANEW)
+		s->first_actor = c->range[ROWS_ACTORS].first;
 	if (plausible(v, c) && s->chain_known)
 		right = verify_batch_rows(v, c, s, signing == SIGNED, &chain, &tree);
 	else if (plausible(v, c))

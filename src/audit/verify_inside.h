@@ -31,6 +31,7 @@ struct verify_session {
 	bool chain_known; /* else a checkpoint before was lost */
 	struct chain_hash chain;
 	uint64_t next_seq;
+	uint64_t first_actor; /* of those that its next events can have (ROWS_ANEW) */
 };
 
 struct verify_anchor {
@@ -39,6 +40,22 @@ struct verify_anchor {
 	uint64_t seen_us; /* then: when it was written */
 	bool seen;
 };
+
+/* Where a row stands. */
+struct verify_row {
+	uint64_t id, seq;
+	uint64_t first_actor; /* of those that an event can have */
+};
+
+/* One of the tables that batches are made of: id, columns, mark. */
+struct verify_table {
+	const char *name; /* as people are told of a row */
+	const char *table, *columns;
+	/* Reads them and hashes the row, as chain_ functions do. */
+	void (*leaf)(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+	             struct buf *copy);
+};
+extern const struct verify_table verify_tables[ROWS_TABLES];
 
 /* A table being read in order of its ids. */
 struct verify_cursor {
@@ -143,7 +160,7 @@ void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
 /** verify_rows: the rows of one batch.
  * @chain, @tree: advanced by every row.
  * Returns whether all were there with their marks. */
-bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *session,
+bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const struct verify_session *s,
                  struct chain_hash *chain, struct merkle *tree);
 void verify_rows_end(struct verify *v);
 
