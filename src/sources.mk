@@ -167,6 +167,7 @@ libwary_a_SOURCES = \
 	src/audit/store.c \
 	src/audit/turn.c \
 	src/audit/verify.c \
+	src/audit/verify_ahead.c \
 	src/audit/verify_ends.c \
 	src/audit/verify_leaf.c \
 	src/audit/verify_rest.c \
@@ -388,7 +389,9 @@ wary_headers = \
 	src/audit/store_sql.h \
 	src/audit/turn.h \
 	src/audit/verify.h \
+	src/audit/verify_ahead.h \
 	src/audit/verify_inside.h \
+	src/audit/verify_rows.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \

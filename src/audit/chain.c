@@ -47,6 +47,7 @@ uint64_t rows_source_id(const uint8_t sha256[32])
 /* A leaf under way. BLAKE2b cannot fail on arguments of the right size. */
 struct leaf {
 	struct buf *copy; /* gets the bytes too, or NULL */
+	bool is_hashed;
 	size_t len_bytes; /* of all of it */
 	uint8_t bytes[LEAF_SHORT_BYTES];
 	crypto_generichash_state state; /* of one that is longer */
@@ -63,6 +64,8 @@ static void leaf_bytes(struct leaf *l, const void *bytes, size_t len_bytes)
 
 	if (l->copy)
 		buf_add(l->copy, bytes, len_bytes);
+	if (!l->is_hashed)
+		return;
 	l->len_bytes += len_bytes;
 	if (l->len_bytes <= sizeof l->bytes) {
 		memcpy(l->bytes + before, bytes, len_bytes);
@@ -97,14 +100,19 @@ static void leaf_text(struct leaf *l, const struct rows_text *t)
 
 static void leaf_begin(struct leaf *l, char tag, const struct chain_hash *prev, struct buf *copy)
 {
+	static const struct chain_hash none;
+
 	l->copy = copy;
+	l->is_hashed = prev != NULL;
 	l->len_bytes = 0;
 	leaf_bytes(l, &tag, 1);
-	leaf_bytes(l, prev->bytes, sizeof prev->bytes);
+	leaf_bytes(l, prev ? prev->bytes : none.bytes, ROWS_HASH_BYTES);
 }
 
 static void leaf_end(struct leaf *l, struct chain_hash *out)
 {
+	if (!l->is_hashed)
+		return;
 	if (l->len_bytes <= sizeof l->bytes)
 		invariant(crypto_generichash(out->bytes, sizeof out->bytes, l->bytes, l->len_bytes,
 		                             NULL, 0) == 0);
@@ -210,7 +218,10 @@ void chain_event(struct chain_hash *chain, const struct rows_event *row, struct 
 	uint8_t *at = bytes;
 
 	*at++ = 'E';
-	memcpy(at, chain->bytes, sizeof chain->bytes);
+	if (chain)
+		memcpy(at, chain->bytes, sizeof chain->bytes);
+	else
+		memset(at, 0, sizeof chain->bytes);
 	at += sizeof chain->bytes;
 	memcpy(at, words, sizeof words);
 	at += sizeof words;
@@ -218,8 +229,9 @@ void chain_event(struct chain_hash *chain, const struct rows_event *row, struct 
 	memcpy(at, &result, sizeof result);
 	if (copy)
 		buf_add(copy, bytes, sizeof bytes);
-	invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, sizeof bytes, NULL,
-	                             0) == 0);
+	if (chain)
+		invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, sizeof bytes,
+		                             NULL, 0) == 0);
 }
 
 void chain_closing(struct chain_hash *chain, const struct rows_closing *row, struct buf *copy)

@@ -3,11 +3,11 @@
 #include <sodium.h>
 #include <string.h>
 
-void lanes_hash_plain(const struct lane in[LANES], struct chain_hash out[LANES])
+void lanes_hash_plain(const struct lane *const in[LANES], struct chain_hash out[LANES])
 {
 	for (unsigned l = 0; l < LANES; l++)
-		invariant(crypto_generichash(out[l].bytes, sizeof out[l].bytes, in[l].bytes,
-		                             in[l].len_bytes, NULL, 0) == 0);
+		invariant(crypto_generichash(out[l].bytes, sizeof out[l].bytes, in[l]->bytes,
+		                             in[l]->len_bytes, NULL, 0) == 0);
 }
 
 #ifdef __x86_64__
@@ -79,11 +79,11 @@ AVX2 static inline void transpose(__m256i *m, const uint8_t *const at[LANES])
 	m[3] = _mm256_permute2x128_si256(ab_high, cd_high, 0x31);
 }
 
-AVX2 static void load(const struct lane in[LANES], __m256i m[WORDS])
+AVX2 static void load(const struct lane *const in[LANES], __m256i m[WORDS])
 {
 	for (size_t word = 0; word < WORDS; word += LANES) {
-		const uint8_t *const at[LANES] = {in[0].bytes + 8 * word, in[1].bytes + 8 * word,
-		                                  in[2].bytes + 8 * word, in[3].bytes + 8 * word};
+		const uint8_t *const at[LANES] = {in[0]->bytes + 8 * word, in[1]->bytes + 8 * word,
+		                                  in[2]->bytes + 8 * word, in[3]->bytes + 8 * word};
 
 		transpose(m + word, at);
 	}
@@ -101,7 +101,7 @@ AVX2 static void store(const __m256i h[LANES], struct chain_hash out[LANES])
 }
 
 /* One block, the last, of each: so there is no state to keep. */
-AVX2 static void hash_avx2(const struct lane in[LANES], struct chain_hash out[LANES])
+AVX2 static void hash_avx2(const struct lane *const in[LANES], struct chain_hash out[LANES])
 {
 	const __m256i by_24 =
 		_mm256_setr_epi8(3, 4, 5, 6, 7, 0, 1, 2, 11, 12, 13, 14, 15, 8, 9, 10, 3, 4, 5, 6,
@@ -117,9 +117,9 @@ AVX2 static void hash_avx2(const struct lane in[LANES], struct chain_hash out[LA
 	__m256i v4 = WORD(0x510e527fade682d1), v5 = WORD(0x9b05688c2b3e6c1f);
 	__m256i v6 = WORD(0x1f83d9abfb41bd6b), v7 = WORD(0x5be0cd19137e2179);
 	__m256i v8 = iv0, v9 = iv1, v10 = iv2, v11 = iv3;
-	__m256i v12 =
-		XOR(v4, _mm256_setr_epi64x((long long)in[0].len_bytes, (long long)in[1].len_bytes,
-	                                   (long long)in[2].len_bytes, (long long)in[3].len_bytes));
+	__m256i v12 = XOR(
+		v4, _mm256_setr_epi64x((long long)in[0]->len_bytes, (long long)in[1]->len_bytes,
+	                               (long long)in[2]->len_bytes, (long long)in[3]->len_bytes));
 	__m256i v13 = v5, v14 = XOR(v6, WORD(-1)), v15 = v7;
 	__m256i m[WORDS];
 
@@ -133,7 +133,7 @@ AVX2 static void hash_avx2(const struct lane in[LANES], struct chain_hash out[LA
 	}
 }
 
-void lanes_hash(const struct lane in[LANES], struct chain_hash out[LANES])
+void lanes_hash(const struct lane *const in[LANES], struct chain_hash out[LANES])
 {
 	if (__builtin_cpu_supports("avx2"))
 		hash_avx2(in, out);
@@ -143,7 +143,7 @@ void lanes_hash(const struct lane in[LANES], struct chain_hash out[LANES])
 
 #else
 
-void lanes_hash(const struct lane in[LANES], struct chain_hash out[LANES])
+void lanes_hash(const struct lane *const in[LANES], struct chain_hash out[LANES])
 {
 	lanes_hash_plain(in, out);
 }

@@ -21,9 +21,9 @@ struct lane {
 };
 
 /** lanes_hash: the hash of each. */
-void lanes_hash(const struct lane in[LANES], struct chain_hash out[LANES]);
+void lanes_hash(const struct lane *const in[LANES], struct chain_hash out[LANES]);
 
 /** lanes_hash_plain: the same, by libsodium; for tests, to compare. */
-void lanes_hash_plain(const struct lane in[LANES], struct chain_hash out[LANES]);
+void lanes_hash_plain(const struct lane *const in[LANES], struct chain_hash out[LANES]);
 
 #endif

@@ -25,13 +25,14 @@ static void node(struct chain_hash *left, const struct chain_hash *right)
 static void nodes(const struct chain_hash in[2 * LANES], struct chain_hash out[LANES])
 {
 	struct lane lanes[LANES];
+	const struct lane *const all[LANES] = {&lanes[0], &lanes[1], &lanes[2], &lanes[3]};
 
 	for (size_t i = 0; i < LANES; i++) {
 		put_node(lanes[i].bytes, &in[2 * i], &in[2 * i + 1]);
 		memset(lanes[i].bytes + NODE_BYTES, 0, sizeof lanes[i].bytes - NODE_BYTES);
 		lanes[i].len_bytes = NODE_BYTES;
 	}
-	lanes_hash(lanes, out);
+	lanes_hash(all, out);
 }
 
 void merkle_init(struct merkle *m)

@@ -41,22 +41,6 @@ struct verify_anchor {
 	bool seen;
 };
 
-/* Where a row stands. */
-struct verify_row {
-	uint64_t id, seq;
-	uint64_t first_actor; /* of those that an event can have */
-};
-
-/* One of the tables that batches are made of: id, columns, mark. */
-struct verify_table {
-	const char *name; /* as people are told of a row */
-	const char *table, *columns;
-	/* Reads them and hashes the row, as chain_ functions do. */
-	void (*leaf)(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
-	             struct buf *copy);
-};
-extern const struct verify_table verify_tables[ROWS_TABLES];
-
 /* A table being read in order of its ids. */
 struct verify_cursor {
 	sqlite3_stmt *stmt;
@@ -105,6 +89,8 @@ sqlite3_stmt *verify_prepare(struct verify *v, const char *sql);
 /** verify_step: whether there is a row; v->err or a finding when it cannot be
  * read. @what: names the table. */
 bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
+/** verify_stepped: the same of what sqlite3_step returned. */
+bool verify_stepped(struct verify *v, int rc, const char *what);
 
 /** verify_grow: room for one more in an array of @n that doubles, or v->err. */
 void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
@@ -152,16 +138,5 @@ void verify_anchors_begin(struct verify *v);
 void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash);
 /** verify_ends: after the walk: sessions without an end, anchors not met. */
 void verify_ends(struct verify *v);
-
-void verify_rows_begin(struct verify *v);
-/* To the rows of a batch, past those of other sessions; …whatever lies before them. */
-void verify_rows_seek(struct verify *v, const struct rows_checkpoint *c);
-void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
-/** verify_rows: the rows of one batch.
- * @chain, @tree: advanced by every row.
- * Returns whether all were there with their marks. */
-bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const struct verify_session *s,
-                 struct chain_hash *chain, struct merkle *tree);
-void verify_rows_end(struct verify *v);
 
 #endif

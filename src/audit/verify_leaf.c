@@ -1,7 +1,7 @@
 /* Rows of the five tables that batches are made of, as they are read, and their hashes. */
-#include "audit/verify_inside.h"
+#include "audit/verify_rows.h"
 
-static void leaf_string(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+static void leaf_string(struct columns *c, struct verify_row *at, struct chain_hash *chain,
                         struct buf *copy)
 {
 	struct rows_string row = {.id = at->id};
@@ -11,7 +11,7 @@ static void leaf_string(struct columns *c, const struct verify_row *at, struct c
 	chain_string(chain, &row, copy);
 }
 
-static void leaf_actor(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+static void leaf_actor(struct columns *c, struct verify_row *at, struct chain_hash *chain,
                        struct buf *copy)
 {
 	struct rows_actor row = {.id = at->id};
@@ -24,7 +24,7 @@ static void leaf_actor(struct columns *c, const struct verify_row *at, struct ch
 	chain_actor(chain, &row, copy);
 }
 
-static void leaf_act(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+static void leaf_act(struct columns *c, struct verify_row *at, struct chain_hash *chain,
                      struct buf *copy)
 {
 	struct rows_act row = {.id = at->id};
@@ -41,7 +41,7 @@ static void leaf_act(struct columns *c, const struct verify_row *at, struct chai
 	chain_act(chain, &row, copy);
 }
 
-static void leaf_detail(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+static void leaf_detail(struct columns *c, struct verify_row *at, struct chain_hash *chain,
                         struct buf *copy)
 {
 	struct rows_detail row = {.id = at->id};
@@ -55,7 +55,7 @@ static void leaf_detail(struct columns *c, const struct verify_row *at, struct c
 	chain_detail(chain, &row, copy);
 }
 
-static void leaf_event(struct columns *c, const struct verify_row *at, struct chain_hash *chain,
+static void leaf_event(struct columns *c, struct verify_row *at, struct chain_hash *chain,
                        struct buf *copy)
 {
 	struct rows_event row = {.id = at->id, .seq = at->seq};
@@ -65,6 +65,7 @@ static void leaf_event(struct columns *c, const struct verify_row *at, struct ch
 	row.actor = columns_id(c);
 	/* As ROWS_ANEW says of it. */
 	c->wrong |= row.actor < at->first_actor;
+	at->actor = row.actor;
 	row.act = columns_id(c);
 	row.object = columns_id(c);
 	row.detail = columns_id(c);

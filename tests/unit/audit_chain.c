@@ -267,13 +267,14 @@ static void check_lanes(void)
 
 	for (size_t n = 0; n <= LANES_BLOCK_BYTES; n++) {
 		struct lane in[LANES] = {0};
+		const struct lane *const all[LANES] = {&in[0], &in[1], &in[2], &in[3]};
 
 		for (size_t l = 0; l < LANES; l++) {
 			in[l].len_bytes = (n + 31 * l) % (LANES_BLOCK_BYTES + 1);
 			randombytes_buf(in[l].bytes, in[l].len_bytes);
 		}
-		lanes_hash(in, made);
-		lanes_hash_plain(in, want);
+		lanes_hash(all, made);
+		lanes_hash_plain(all, want);
 		same &= memcmp(made, want, sizeof made) == 0;
 	}
 	tap_ok(same, "four hashes at once are those of libsodium");
