@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "base/uses.h"
 
 #include <sodium.h>
@@ -111,7 +112,7 @@ int audit_open_begin(const char *db, struct audit **out)
 			err = -ERR_NOMEM;
 	}
 	if (!err)
-		err = thread_start(&a->opener, opener_main, a);
+		err = thread_begin(&a->opener, NULL, opener_main, a);
 	if (err) {
 		audit_abandon(a);
 		return err;
