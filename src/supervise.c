@@ -239,7 +239,9 @@ static void answer(struct request *r, struct receipt *receipt)
 	if (y->fd >= 0 && y->value < 0 && y->undo)
 		(void)unlinkat(made->parent_fd, made->name, 0);
 	fd_drop(&y->fd);
-	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
+	if (y->value < 0) /* nothing was */
+		y->lost.known = false;
+	if (receipt && audit_outcome_lost(r->sup->audit, receipt, y->value, &y->lost) != 0) {
 		y->value = -EIO;
 		y->proceed = false;
 		stop_tree(r->sup);

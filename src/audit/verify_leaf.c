@@ -59,6 +59,7 @@ static void leaf_event(struct columns *c, struct verify_row *at, struct chain_ha
                        struct buf *copy)
 {
 	struct rows_event row = {.id = at->id, .seq = at->seq};
+	bool has_links;
 
 	row.at_us = columns_id(c);
 	row.took_us = columns_id(c);
@@ -70,6 +71,11 @@ static void leaf_event(struct columns *c, struct verify_row *at, struct chain_ha
 	row.object = columns_id(c);
 	row.detail = columns_id(c);
 	row.result = columns_int_or_null(c, &row.known);
+	row.size_before = (uint64_t)columns_int_or_null(c, &row.has_size);
+	row.links_left = (uint64_t)columns_int_or_null(c, &has_links);
+	if (row.has_size != has_links || (row.has_size && !row.known) ||
+	    row.size_before > INT64_MAX || row.links_left > INT64_MAX)
+		c->wrong = true;
 	chain_event(chain, &row, copy);
 }
 
@@ -82,6 +88,8 @@ const struct verify_table verify_tables[ROWS_TABLES] = {
                  leaf_act},
 	[ROWS_DETAILS] = {"detail", "detail", "object2, cwd, argv, stack, sha256, reason",
                           leaf_detail},
-	[ROWS_EVENTS] = {"row", "event", "at_us, took_us, actor, act, object, detail, result",
-                         leaf_event},
+	[ROWS_EVENTS] =
+		{"row", "event",
+                 "at_us, took_us, actor, act, object, detail, result, size_before, links_left",
+                 leaf_event},
 };
