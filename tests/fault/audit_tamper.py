@@ -401,12 +401,14 @@ def side_by_side():
             if not right:
                 note(f"status {status}, wanted /{pattern}/ alone\n{said}")
     path = copy("tampered", large)
-    change_store(path, "INSERT INTO event SELECT 99999999, at_us, took_us, actor, act, object, detail, result, "
+    change_store(path, "INSERT INTO event (id, at_us, took_us, actor, act, object, detail, result, mark) "
+                 "SELECT 99999999, at_us, took_us, actor, act, object, detail, result, "
                  "mark FROM event WHERE id = 9")
     status, said = verify(path)
     check(status == 1 and "row 99,999,999 was inserted" in said, "a row put behind them")
     path = copy("tampered", large)
-    change_store(path, "INSERT INTO event SELECT -5, at_us, took_us, actor, act, object, detail, result, mark "
+    change_store(path, "INSERT INTO event (id, at_us, took_us, actor, act, object, detail, result, mark) "
+                 "SELECT -5, at_us, took_us, actor, act, object, detail, result, mark "
                  "FROM event WHERE id = 9")
     check(verify(path)[0] == 1, "a row put before them")
 
