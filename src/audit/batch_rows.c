@@ -257,7 +257,7 @@ int batch_put_outcome(struct batch *b, const struct record *r, const struct reco
 	};
 	int err;
 
-	if (has_size && store_has_sizes(b->store) && o->size_before <= INT64_MAX &&
+	if (o && has_size && store_has_sizes(b->store) && o->size_before <= INT64_MAX &&
 	    o->links_left <= INT64_MAX) {
 		row.has_size = true;
 		row.size_before = o->size_before;
