@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-USES(open_any, rename, unlink);
+USES(fallocate, open_any, rename, unlink);
 
 static const char *path_of(struct buf *out, const char *store)
 {
@@ -33,6 +33,10 @@ int head_write(const char *store, const struct anchor *a)
 	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -ERR_SYS;
+	/* Where its blocks are there already, the rename does not make ext4 write it to the disk
+	 * at once, which is most of what the end of a session waits for.  After a loss of power
+	 * it may then be nothing that is read as an anchor, which is as if there were none. */
+	(void)fallocate(fd, 0, 0, (off_t)text.len_bytes);
 	if (write(fd, text.data, text.len_bytes) == (ssize_t)text.len_bytes &&
 	    rename(temporary.data, path.data) == 0)
 		return 0;
