@@ -69,19 +69,19 @@ struct audit_session {
 };
 
 /** audit_open_begin: starts opening the store (keys, SQLite, recovery of
- * journals that earlier sessions left) in a thread of its own, so that the
- * policy can be read meanwhile.
+ * journals that earlier sessions left) in threads of its own, so that the
+ * command can be made ready meanwhile.
  * @db: path of the store; its folder is made with mode 0700.
  * Returns 0, -ERR_NOMEM. */
 must_check int audit_open_begin(const char *db, struct audit **out);
 
-/** audit_set_sync: before audit_open_finish: asks, denials, grants and installs
+/** audit_set_sync: before the session is told: asks, denials, grants and installs
  * wait for the disk (--audit-sync). */
 void audit_set_sync(struct audit *a);
 
 /** audit_set_redactor: from now on every object, second object and argument is
  * shown to @redact before it is journalled, so that the value of a secret is
- * never on record.  Before the first event; may be called by any thread.
+ * never on record.  Before the session is told; may be called by any thread.
  * @redact: appends the text to be recorded to @out and returns true where it
  *   differs, else returns false. */
 struct buf;
@@ -90,7 +90,13 @@ void audit_set_redactor(struct audit *a,
                                        struct buf *out),
                         void *ctx);
 
-/** audit_open_finish: waits for the store and opens the session.
+/** audit_open_session: which session is to be opened: it is put on record as soon as the
+ * store is open, which audit_open_finish waits for.  Returns at once; counts once.
+ * @s: must stay until then, with all that it points to.  NULL: none. */
+void audit_open_session(struct audit *a, const struct audit_session *s);
+
+/** audit_open_finish: waits for the store and the session in it.
+ * @s: the session, or NULL where audit_open_session was told.
  * On failure a message is in *why (owned by @a, which must still be closed by
  * audit_abandon).  Returns 0 or -ERR_VERSION, -ERR_DAMAGED, -ERR_PERM, -ERR_FULL, -ERR_SYS. */
 must_check int audit_open_finish(struct audit *a, const struct audit_session *s, const char **why);
