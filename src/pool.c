@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "base/uses.h"
 #include "trap/notify.h"
 
@@ -134,7 +135,7 @@ static void prepare_thread(struct pool_thread *t)
 	/* A file system context of its own: umask and cwd are worn. */
 	invariant(unshare(CLONE_FS) == 0);
 	invariant(chdir("/") == 0);
-	sigfillset(&mask);
+	thread_mask(&mask);
 	sigdelset(&mask, cancel_signal());
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	t->worker.umask_now = umask(022);
@@ -275,11 +276,8 @@ static void ensure_parked(struct pool *p)
 static void *watcher_main(void *arg)
 {
 	struct pool *p = arg;
-	sigset_t mask;
 	unsigned calm = 0;
 
-	sigfillset(&mask);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	while (!atomic_load(&p->ended)) {
 		struct pollfd fd = {.fd = p->wake_fd, .events = POLLIN};
 		uint64_t count;
@@ -345,7 +343,7 @@ static int start_threads(struct pool *p)
 			return err;
 	}
 	/* Without the watcher nobody would interrupt a blocked worker. */
-	if (pthread_create(&p->watcher, NULL, watcher_main, p) != 0)
+	if (thread_begin(&p->watcher, NULL, watcher_main, p) != 0)
 		return -ERR_SYS;
 	p->watched = true;
 	return 0;

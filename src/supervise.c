@@ -228,6 +228,7 @@ static void note_arrivals(const struct request *r)
  * (law 6: in three steps; law 7: outcome before answer). */
 static void answer(struct request *r, struct receipt *receipt)
 {
+	const struct place *made = &r->target.place[0];
 	struct reply *y = &r->reply;
 	int listener = r->sup->listener_fd;
 
@@ -235,8 +236,8 @@ static void answer(struct request *r, struct receipt *receipt)
 		y->value = notify_add_fd(listener, r->call->id, y->fd, y->fd_flags, y->at_fd);
 	if (y->fd >= 0 && y->value >= 0 && y->truncate)
 		truncate_opened(r);
-	if (y->fd >= 0 && y->value < 0 && y->undo_parent_fd >= 0)
-		(void)unlinkat(y->undo_parent_fd, y->undo_name, 0);
+	if (y->fd >= 0 && y->value < 0 && y->undo)
+		(void)unlinkat(made->parent_fd, made->name, 0);
 	fd_drop(&y->fd);
 	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
 		y->value = -EIO;
@@ -405,7 +406,7 @@ static void request_begin(struct request *r, const struct call *c, unsigned atte
 	r->caller.tid = c->tid;
 	r->caller.tgid = 0;
 	r->caller.program = NULL;
-	r->reply = (struct reply){.fd = -1, .undo_parent_fd = -1, .at_fd = -1};
+	r->reply = (struct reply){.fd = -1, .at_fd = -1};
 	mem_init(&r->mem, r->sup->listener_fd, c->id, c->tid);
 	target_init(&r->target);
 }
@@ -414,7 +415,6 @@ static void request_end(struct request *r)
 {
 	request_facts_reset(r);
 	fd_drop(&r->reply.fd);
-	fd_drop(&r->reply.undo_parent_fd);
 	target_done(&r->target);
 	mem_done(&r->mem);
 	lineage_put(r->sup->lineage, r->caller.program);

@@ -1,9 +1,11 @@
 # Written by tests/lint/sources.py --write.
 unit_programs = \
 	tests/unit/answer_arrivals \
+	tests/unit/answer_images \
 	tests/unit/answer_member \
 	tests/unit/answer_open_flags \
 	tests/unit/ask_control \
+	tests/unit/ask_freeze \
 	tests/unit/ask_notice \
 	tests/unit/ask_terminal \
 	tests/unit/audit_chain \
@@ -19,6 +21,7 @@ unit_programs = \
 	tests/unit/base_err \
 	tests/unit/base_file \
 	tests/unit/base_own \
+	tests/unit/base_sha256 \
 	tests/unit/base_text \
 	tests/unit/call_table \
 	tests/unit/cmd_paths \
@@ -57,11 +60,16 @@ unit_programs = \
 	tests/unit/trap_kernel \
 	tests/unit/trap_processes \
 	tests/unit/trap_symbol \
+	tests/unit/trap_tree \
 	tests/unit/trap_used
 tests_unit_answer_arrivals_SOURCES = tests/unit/answer_arrivals.c
 tests_unit_answer_arrivals_LDADD = $(unit_libs)
 tests_unit_answer_arrivals_CFLAGS = $(unit_cflags)
 tests_unit_answer_arrivals_LDFLAGS = $(unit_ldflags)
+tests_unit_answer_images_SOURCES = tests/unit/answer_images.c
+tests_unit_answer_images_LDADD = $(unit_libs)
+tests_unit_answer_images_CFLAGS = $(unit_cflags)
+tests_unit_answer_images_LDFLAGS = $(unit_ldflags)
 tests_unit_answer_member_SOURCES = tests/unit/answer_member.c
 tests_unit_answer_member_LDADD = $(unit_libs)
 tests_unit_answer_member_CFLAGS = $(unit_cflags)
@@ -74,6 +82,10 @@ tests_unit_ask_control_SOURCES = tests/unit/ask_control.c
 tests_unit_ask_control_LDADD = $(unit_libs)
 tests_unit_ask_control_CFLAGS = $(unit_cflags)
 tests_unit_ask_control_LDFLAGS = $(unit_ldflags)
+tests_unit_ask_freeze_SOURCES = tests/unit/ask_freeze.c
+tests_unit_ask_freeze_LDADD = $(unit_libs)
+tests_unit_ask_freeze_CFLAGS = $(unit_cflags)
+tests_unit_ask_freeze_LDFLAGS = $(unit_ldflags)
 tests_unit_ask_notice_SOURCES = tests/unit/ask_notice.c
 tests_unit_ask_notice_LDADD = $(unit_libs)
 tests_unit_ask_notice_CFLAGS = $(unit_cflags)
@@ -134,6 +146,10 @@ tests_unit_base_own_SOURCES = tests/unit/base_own.c
 tests_unit_base_own_LDADD = $(unit_libs)
 tests_unit_base_own_CFLAGS = $(unit_cflags)
 tests_unit_base_own_LDFLAGS = $(unit_ldflags)
+tests_unit_base_sha256_SOURCES = tests/unit/base_sha256.c
+tests_unit_base_sha256_LDADD = $(unit_libs)
+tests_unit_base_sha256_CFLAGS = $(unit_cflags)
+tests_unit_base_sha256_LDFLAGS = $(unit_ldflags)
 tests_unit_base_text_SOURCES = tests/unit/base_text.c
 tests_unit_base_text_LDADD = $(unit_libs)
 tests_unit_base_text_CFLAGS = $(unit_cflags)
@@ -286,6 +302,10 @@ tests_unit_trap_symbol_SOURCES = tests/unit/trap_symbol.c
 tests_unit_trap_symbol_LDADD = $(unit_libs)
 tests_unit_trap_symbol_CFLAGS = $(unit_cflags)
 tests_unit_trap_symbol_LDFLAGS = $(unit_ldflags)
+tests_unit_trap_tree_SOURCES = tests/unit/trap_tree.c
+tests_unit_trap_tree_LDADD = $(unit_libs)
+tests_unit_trap_tree_CFLAGS = $(unit_cflags)
+tests_unit_trap_tree_LDFLAGS = $(unit_ldflags)
 tests_unit_trap_used_SOURCES = tests/unit/trap_used.c
 tests_unit_trap_used_LDADD = $(unit_libs)
 tests_unit_trap_used_CFLAGS = $(unit_cflags)

@@ -3,11 +3,11 @@
 #include "answer/arrivals_read.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "base/uses.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -156,22 +156,16 @@ int arrivals_start(struct arrivals *a)
 {
 	struct epoll_event want = {.events = EPOLLIN};
 	pthread_attr_t attr;
-	sigset_t all;
-	sigset_t kept;
-	int no;
+	int err;
 
 	if (epoll_ctl(a->epoll_fd, EPOLL_CTL_ADD, a->wake_fd, &want) != 0)
 		return -ERR_SYS;
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS); /* the record's own; see audit/bus.h */
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	no = pthread_create(&a->thread, &attr, main_of, a);
-	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	err = thread_begin(&a->thread, &attr, main_of, a);
 	pthread_attr_destroy(&attr);
-	a->started = no == 0;
-	return no ? -ERR_NOMEM : 0;
+	a->started = err == 0;
+	return err;
 }
 
 void arrivals_finish(struct arrivals *a)

@@ -19,6 +19,15 @@ USES(geteuid, open_read);
 
 /* Folders behind links, by a hash of their names. */
 #define LINKED_N 256
+/* Callers whose status stays open: of so many, in each of so many workers. */
+#define KEPT_N 8u
+#define KEEPERS 8
+
+/* Opening it costs as much as reading it. */
+struct kept {
+	pid_t tid;
+	int fd; /* of /proc/TID/status; -1: none */
+};
 
 struct hand {
 	struct wear *wear;
@@ -31,6 +40,7 @@ struct hand {
 	struct caller_creds creds;
 	bool creds_seen; /* of this request's caller */
 	bool kept_on;    /* the tree's capabilities are left on between calls */
+	struct kept kept[KEPT_N];
 };
 
 static int read_setting(const char *path)
@@ -57,6 +67,8 @@ static struct hand *hand_new(void)
 		free(h);
 		return NULL;
 	}
+	for (unsigned i = 0; i < KEPT_N; i++)
+		h->kept[i].fd = -1;
 	h->own_fsuid = geteuid();
 	h->rules.links = read_setting("/proc/sys/fs/protected_symlinks") != 0;
 	h->rules.regular = read_setting("/proc/sys/fs/protected_regular");
@@ -77,6 +89,8 @@ void hand_free(struct worker *w)
 
 	if (!h)
 		return;
+	for (unsigned i = 0; i < KEPT_N; i++)
+		fd_drop(&h->kept[i].fd);
 	wear_free(h->wear);
 	fd_drop(&h->root_fd);
 	free(h);
@@ -93,26 +107,44 @@ void hand_ready(struct request *r)
 	}
 }
 
+/* The caller's status, by the descriptor that was opened for it before.  Whose number
+ * it was first no longer matters: where that one has left nothing can be read. */
+static int read_status(struct request *r, struct hand *h)
+{
+	pid_t tid = r->call->tid;
+	struct kept *k = &h->kept[(unsigned)tid % KEPT_N];
+	int err = -ERR_GONE;
+
+	if (r->worker->index >= KEEPERS)
+		return caller_creds_of(tid, &h->creds, &r->caller.tgid);
+	if (k->fd >= 0 && k->tid == tid)
+		err = caller_creds_read(k->fd, &h->creds, &r->caller.tgid);
+	if (err != -ERR_GONE)
+		return err;
+	fd_drop(&k->fd);
+	k->tid = tid;
+	k->fd = caller_status_open(tid);
+	return k->fd < 0 ? k->fd : caller_creds_read(k->fd, &h->creds, &r->caller.tgid);
+}
+
 int hand_fetch(struct request *r, unsigned need)
 {
 	struct hand *h = hand_of(r->worker);
 	bool mask = (need & HAND_UMASK) && atomic_load(&r->sup->umask_changed);
-	pid_t tgid;
+	bool ids;
 	int err;
 
 	if (!h)
 		return -ERR_NOMEM;
 	h->creds_seen = false;
 	h->creds.umask = r->sup->umask_start;
-	if (!mask &&
-	    !(r->sup->as_root && (atomic_load(&r->sup->creds_changed) || !h->tree_caps_known)))
+	ids = r->sup->as_root && (atomic_load(&r->sup->creds_changed) || !h->tree_caps_known);
+	if (!mask && !ids)
 		return 0;
-	err = caller_creds_of(r->call->tid, &h->creds, &tgid);
-	if (err != 0)
-		return err;
-	r->caller.tgid = tgid;
-	h->creds_seen = true;
-	return 0;
+	err = read_status(r, h);
+	/* Read for the umask alone, its ids are those that all have. */
+	h->creds_seen = err == 0 && ids;
+	return err;
 }
 
 int hand_on(struct request *r)

@@ -33,6 +33,9 @@ void images_keep(struct images *i, const struct place *p, const struct image *im
                  const struct place *loader, const struct image *loader_image);
 
 #define IMAGES_SHA256_BYTES 32
+/* A larger program has no hash, as one that cannot be read: a worker would have
+ * to read for as long as the caller likes (a sparse file costs nothing). */
+#define IMAGES_HASHED_MAX_BYTES ((off_t)2 << 30)
 
 /** images_sha256: the hash of a program's bytes, kept for the next time.
  * @fd: the file that @p is, open for reading; read from its beginning.
@@ -40,7 +43,8 @@ void images_keep(struct images *i, const struct place *p, const struct image *im
 bool images_sha256(struct images *i, const struct place *p, int fd,
                    uint8_t out[IMAGES_SHA256_BYTES]);
 
-/** images_hash_fd: the same without keeping it.  Returns 0 or -ERR_SYS. */
+/** images_hash_fd: the same without keeping it.  Returns 0, -ERR_SYS, or -ERR_BOUND
+ * where the file is too large. */
 must_check int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES]);
 
 #endif

@@ -228,8 +228,7 @@ static int open_created(struct request *r, const struct place *p)
 	int fd = openat(p->parent_fd, p->name, flags, r->mode);
 
 	if (fd >= 0) {
-		r->reply.undo_parent_fd = fcntl(p->parent_fd, F_DUPFD_CLOEXEC, 0);
-		snprintf(r->reply.undo_name, sizeof r->reply.undo_name, "%s", p->name);
+		r->reply.undo = true;
 		return fd;
 	}
 	if (errno == EEXIST && !(r->flags & O_EXCL))

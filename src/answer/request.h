@@ -31,15 +31,14 @@ struct reply {
 	unsigned fd_flags; /* O_CLOEXEC or 0 */
 	int at_fd;         /* the number it must get in the caller; -1: any */
 	bool truncate;     /* O_TRUNC: after ADDFD, before SEND (law 6) */
-	/* If the descriptor cannot be added (EMFILE), this undoes a creation. */
-	int undo_parent_fd; /* owned; -1: none */
-	char undo_name[256];
-	bool proceed;  /* notify_continue() is the answer; whoever sets it says there
+	bool undo;         /* place[0] was created for it: away again where it cannot
+	                      be put there (EMFILE) */
+	bool proceed;      /* notify_continue() is the answer; whoever sets it says there
 	                    why nothing that can still change was judged */
-	bool answered; /* the family sent the answer itself (exec) */
-	bool again;    /* what was judged is no longer so (a name appeared):
+	bool answered;     /* the family sent the answer itself (exec) */
+	bool again;        /* what was judged is no longer so (a name appeared):
 	                    prepare, decide and record anew, within a bound */
-	int signal;    /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
+	int signal;        /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
 };
 
 /* The objects that the facts came from.  Only answer/ uses it. */

@@ -18,12 +18,12 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "base/uses.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -393,7 +393,6 @@ static char *copy_of(const char *s, bool *failed)
 int ask_begin(struct ask *a, const struct ask_config *config)
 {
 	struct control_ops ops = {a, client_came, client_answered};
-	sigset_t all, kept;
 	bool failed = false;
 	bool started;
 	int err;
@@ -412,11 +411,7 @@ int ask_begin(struct ask *a, const struct ask_config *config)
 			log_detail("no control socket at %s: %s", config->socket_path,
 			           err_text(err));
 	}
-	/* Signals of wary are for other threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	started = pthread_create(&a->thread, NULL, run, a) == 0;
-	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	started = thread_begin(&a->thread, NULL, run, a) == 0;
 	/* Workers may have come first. */
 	pthread_mutex_lock(&a->lock);
 	a->started = started;

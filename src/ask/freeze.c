@@ -299,11 +299,21 @@ static int still_beside(struct freeze *f, struct snapshot *now)
 	return err;
 }
 
+/* Where the guardian has ended its tree has other parents, and would be taken for
+ * bystanders. */
+static int snapshot_of_tree(struct snapshot *s, pid_t guardian)
+{
+	int err = snapshot_take(s, guardian);
+	const struct process *p = err ? NULL : find(s, guardian);
+
+	return err ? err : !p || is_over(p) ? -ERR_GONE : 0;
+}
+
 /* Stops whom it finds running and did not stop before, parents first.
  * *news: how many; chains that could not be told count as news. */
 static int stop_round(struct freeze *f, struct snapshot *now, size_t *news)
 {
-	int err = snapshot_take(now, f->guardian);
+	int err = snapshot_of_tree(now, f->guardian);
 
 	*news = 0;
 	if (err)
@@ -330,23 +340,24 @@ static int stop_round(struct freeze *f, struct snapshot *now, size_t *news)
 }
 
 /* A stop takes effect before the next instruction, but for a task that runs on
- * another CPU: waits until none does. */
-static bool stands_still(struct freeze *f, struct snapshot *now)
+ * another CPU: waits until none does. Returns 0, -ERR_BUSY, or why nobody knows. */
+static int stand_still(struct freeze *f, struct snapshot *now)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 
 	for (int look = 0; look < LOOKS_MAX; look++) {
 		bool running = false;
+		int err = snapshot_of_tree(now, f->guardian);
 
-		if (snapshot_take(now, f->guardian) != 0)
-			return false;
+		if (err)
+			return err;
 		for (size_t i = 0; i < now->n; i++)
 			running = running || (now->each[i].depth > 0 && now->each[i].state == 'R');
 		if (!running)
-			return true;
+			return 0;
 		nanosleep(&pause, NULL);
 	}
-	return false;
+	return -ERR_BUSY;
 }
 
 static int freeze_all(struct freeze *f, struct snapshot *now)
@@ -361,8 +372,8 @@ static int freeze_all(struct freeze *f, struct snapshot *now)
 		if (!err && news && round >= ROUNDS_MAX)
 			err = -ERR_BUSY;
 	}
-	if (!err && !stands_still(f, now))
-		err = -ERR_BUSY;
+	if (!err)
+		err = stand_still(f, now);
 	return err ? err : still_beside(f, now);
 }
 

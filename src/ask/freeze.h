@@ -23,9 +23,10 @@ struct freeze;
  * @bystanders: a process group (the one that wary was started in) whose members
  * outside the tree are remembered: a pager beside wary that is stopped for
  * reading the terminal meanwhile is continued at the end, as are these. 0: none.
- * Blocks some milliseconds. Returns 0, -ERR_NOMEM, -ERR_SYS, or -ERR_BUSY where
- * the tree would not stand still: then nothing may be shown (freeze_end has
- * been done). */
+ * Blocks some milliseconds. Returns 0, -ERR_NOMEM, -ERR_SYS, -ERR_BUSY where
+ * the tree would not stand still, or -ERR_GONE where the guardian has ended, so
+ * that nobody knows which processes are the tree's: then nothing may be shown
+ * (freeze_end has been done). */
 must_check int freeze_begin(pid_t guardian, pid_t bystanders, struct freeze **out);
 
 /** freeze_end: continues them and frees. NULL is fine. */

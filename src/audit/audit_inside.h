@@ -69,7 +69,4 @@ must_check int writer_start(struct audit *a);
  * the thread. Returns 0 or what failed. */
 must_check int writer_finish(struct audit *a);
 
-/** thread_start: a thread that takes no signals. Returns 0 or -ERR_NOMEM. */
-must_check int thread_start(pthread_t *out, void *(*main)(void *), void *arg);
-
 #endif

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "base/uses.h"
 
 #include <sodium.h>
@@ -90,7 +91,7 @@ static int make_journal(struct audit *a, const struct keys *machine)
 static int open_store_and_keys(struct audit *a, struct keys_made *k)
 {
 	pthread_t thread;
-	bool beside = thread_start(&thread, keys_main, k) == 0;
+	bool beside = thread_begin(&thread, NULL, keys_main, k) == 0;
 	int err = store_open(a->db, STORE_CREATE, &a->store, &a->why);
 
 	if (beside)
@@ -290,7 +291,7 @@ int audit_open_begin(const char *db, struct audit **out)
 			err = -ERR_NOMEM;
 	}
 	if (!err)
-		err = thread_start(&a->opener, opener_main, a);
+		err = thread_begin(&a->opener, NULL, opener_main, a);
 	if (err) {
 		audit_abandon(a);
 		return err;

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,20 +19,6 @@
 #define DUE_NS ((uint64_t)200 * 1000000)
 /* Without entries for so long the writer sleeps until one comes. */
 #define DROWSY_POLLS 50
-
-int thread_start(pthread_t *out, void *(*main)(void *), void *arg)
-{
-	sigset_t all;
-	sigset_t kept;
-	int no;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS); /* of its own making; see audit/bus.h */
-	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	no = pthread_create(out, NULL, main, arg);
-	pthread_sigmask(SIG_SETMASK, &kept, NULL);
-	return no ? -ERR_NOMEM : 0;
-}
 
 /* Copies one intent that waits to the journal's end, so that the segment it
  * lies in can be given back.  Returns 0, -ERR_NOTFOUND where its outcome is in
@@ -227,7 +213,7 @@ static void *writer_main(void *arg)
 
 int writer_start(struct audit *a)
 {
-	int err = thread_start(&a->writer, writer_main, a);
+	int err = thread_begin(&a->writer, NULL, writer_main, a);
 
 	a->writer_runs = !err;
 	return err;

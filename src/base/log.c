@@ -1,6 +1,6 @@
 #include "base/log.h"
 
-#include "base/buf.h"
+#include "base/own.h"
 #include "base/uses.h"
 
 #include <errno.h>
@@ -34,19 +34,33 @@ bool log_colour(void)
 	return isatty(STDERR_FILENO) && !(no && *no);
 }
 
-/* One write(2) a message, so that lines of several threads stay whole. */
+static int __attribute__((format(printf, 3, 0)))
+message(char *line, size_t size, const char *fmt, va_list ap)
+{
+	int head = snprintf(line, size, "wary: ");
+	int body = vsnprintf(line + head, size - (size_t)head, fmt, ap);
+
+	return body < 0 ? head : head + body;
+}
+
+/* One write(2) a message, so that lines of several threads stay whole.  Most fit into
+ * a short one: a message may be that the stack is too small, and it has to come out on
+ * that stack.  What fits neither there nor in memory is cut off. */
 static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list ap)
 {
-	char line[8192];
+	char small[512];
 	int kept = errno;
-	int head = snprintf(line, sizeof line, "wary: ");
-	int body = vsnprintf(line + head, sizeof line - (size_t)head - 1, fmt, ap);
-	size_t len = (size_t)head;
+	va_list again;
+	va_copy(again, ap);
+	size_t len = (size_t)message(small, sizeof small, fmt, ap);
+	auto_free char *large = len + 2 > sizeof small ? malloc(len + 2) : NULL;
+	char *line = large ? large : small;
 
-	if (body > 0)
-		len += (size_t)body;
-	if (len > sizeof line - 2)
-		len = sizeof line - 2;
+	if (large)
+		(void)message(large, len + 2, fmt, again);
+	else if (len > sizeof small - 2)
+		len = sizeof small - 2;
+	va_end(again);
 	line[len++] = '\n';
 	for (size_t done = 0; done < len;) {
 		ssize_t n = write(STDERR_FILENO, line + done, len - done);

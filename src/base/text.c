@@ -163,10 +163,14 @@ const char *text_nearest(const char *word, const char *const *list)
 
 void text_hex(struct buf *out, const void *bytes, size_t len_bytes)
 {
+	static const char digits[] = "0123456789abcdef";
 	const unsigned char *s = bytes;
 
-	for (size_t i = 0; i < len_bytes; i++)
-		buf_fmt(out, "%02x", s[i]);
+	for (size_t i = 0; i < len_bytes; i++) {
+		char two[] = {digits[s[i] >> 4], digits[s[i] & 15]};
+
+		buf_add(out, two, sizeof two);
+	}
 }
 
 static int hex_digit(char c)

@@ -85,7 +85,7 @@ static void on_message(struct attend *a, const struct guardian_message *m)
 {
 	if (m->kind == GUARDIAN_STAYS) {
 		a->stayed = true;
-		a->left = tree_each(a->sup->guardian_pid, count_one, NULL);
+		a->left = tree_each(a->sup->guardian_pid, count_one, NULL, NULL);
 	}
 	if (m->kind != GUARDIAN_ENDED)
 		return;
@@ -177,7 +177,7 @@ static void on_record_failed(struct attend *a)
 
 static void note_waiting(struct attend *a)
 {
-	size_t n = tree_each(a->sup->guardian_pid, count_one, NULL);
+	size_t n = tree_each(a->sup->guardian_pid, count_one, NULL, NULL);
 
 	if (n > 0 && isatty(STDERR_FILENO))
 		log_notice("the command has ended; wary stays with %zu process%s that it left "

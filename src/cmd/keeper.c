@@ -67,8 +67,10 @@ static int state_open(const char *path, int flags, int how, struct stat *st)
 
 	if (fd < 0 || fstat(fd, st) != 0)
 		return -1;
-	if (!S_ISREG(st->st_mode)) {
-		errno = ENODEV; /* tell_blocked says it */
+	/* tell_blocked says it. With a second name it may be another's file, which
+	 * would be written to. */
+	if (!S_ISREG(st->st_mode) || st->st_nlink > 1) {
+		errno = S_ISREG(st->st_mode) ? EMLINK : ENODEV;
 		return -1;
 	}
 	/* What it says may be of one that has just ended. */
@@ -223,7 +225,9 @@ static void tell_blocked(const char *path)
 	if (errno == ENOENT || errno == ENOTDIR || errno == EWOULDBLOCK)
 		return;
 	buf_fmt(&why, "%s: %s", path,
-	        errno == ENODEV || errno == EISDIR ? "not a file" : strerrordesc_np(errno));
+	        errno == ENODEV || errno == EISDIR ? "not a file"
+	        : errno == EMLINK                  ? "it has a second name (hard link)"
+	                                           : strerrordesc_np(errno));
 	if (buf_text(&why))
 		tell("", why.data);
 }

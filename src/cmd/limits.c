@@ -1,8 +1,6 @@
 #include "cmd/limits.h"
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "base/own.h"
 #include "base/uses.h"
 #include "trap/inherit.h"
 
@@ -50,19 +48,14 @@ int limits_enough(void)
 
 void limits_say(void)
 {
-	auto_buf line = BUF_INIT;
-	const char *text;
-
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
 		struct rlimit may;
 
 		if (getrlimit((__rlimit_resource_t)limits[i].resource, &may) != 0 ||
 		    may.rlim_cur >= limits[i].enough)
 			continue;
-		buf_fmt(&line, "%s%" PRIu64 " %s", line.len_bytes ? ", " : "",
-		        (uint64_t)(may.rlim_cur >> limits[i].shift), limits[i].words);
+		/* A line each, since memory may be what there is too little of. */
+		log_error("a limit here is low, which may be why: at most %" PRIu64 " %s",
+		          (uint64_t)(may.rlim_cur >> limits[i].shift), limits[i].words);
 	}
-	text = buf_text(&line);
-	if (text && text[0])
-		log_error("limits here are low, which may be why: at most %s", text);
 }

@@ -97,10 +97,7 @@ struct session {
 
 static int failed(const char *what, const char *why)
 {
-	if (why)
-		log_error("%s: %s", what, why);
-	else
-		log_error("%s", what);
+	log_error("%s, so nothing was run%s%s", what, why ? ": " : "", why ? why : "");
 	return -ERR_SYS;
 }
 
@@ -127,7 +124,7 @@ static int know_self(struct session *s)
 		return failed("/proc is not mounted", "wary cannot see processes without it");
 	sup->proc_dev = st.st_dev;
 	if (stat("/", &st) != 0)
-		return failed("/", strerrordesc_np(errno));
+		return failed("/ cannot be looked at", strerrordesc_np(errno));
 	sup->root_dev = st.st_dev;
 	sup->root_ino = st.st_ino;
 	return 0;
@@ -176,8 +173,7 @@ static int load_policy(struct session *s)
 	messages_print(report);
 	policy_report_free(report);
 	if (err)
-		return failed("the policy has errors, so nothing was run",
-		              "see \"wary policy check\"");
+		return failed("the policy has errors", "see \"wary policy check\"");
 	s->answers = sources_answers(world_folders(s->world), world_name(s->world));
 	return s->answers ? 0 : failed("out of memory", NULL);
 }
@@ -297,8 +293,7 @@ static int open_record(struct session *s)
 	int err = audit_open_finish(s->sup.audit, NULL, &why);
 
 	if (err)
-		return failed("the record cannot be kept, so nothing was run",
-		              why ? why : err_text(err));
+		return failed("the record cannot be kept", why ? why : err_text(err));
 	s->opened = true;
 	return 0;
 }
@@ -332,7 +327,7 @@ static int note_lacks(struct session *s)
 	err = note_lack(s, "kernel", &calls);
 	if (!err)
 		err = note_lack(s, "second boundary", &unbound);
-	return err ? failed("the record cannot be kept, so nothing was run", err_text(err)) : 0;
+	return err ? failed("the record cannot be kept", err_text(err)) : 0;
 }
 
 static bool is_fixed(const void *sup, const char *path)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "base/uses.h"
 #include "net/addr.h"
 #include "net/pins.h"
@@ -420,8 +421,8 @@ int guard_start(const struct guard_config *c, struct guard **out)
 		err = read_servers(&g->served, c->servers);
 	if (err == 0)
 		err = read_servers(&g->upstream, c->upstream ? c->upstream : c->servers);
-	if (err == 0 && pthread_create(&g->thread, NULL, run, g) != 0)
-		err = -ERR_NOMEM;
+	if (err == 0)
+		err = thread_begin(&g->thread, NULL, run, g);
 	if (err != 0) {
 		free_all(g);
 		return err;

@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-USES(open_read);
+USES(open_read, pread64);
 
 /* 256 groups of eleven characters, and the rest of the page. */
 #define STATUS_MAX 8192
@@ -123,6 +123,34 @@ int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid)
 	out->sgid = ids[2];
 	out->fsgid = ids[3];
 	return read_groups(groups, out);
+}
+
+int caller_status_open(pid_t tid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -ERR_SYS;
+}
+
+int caller_creds_read(int status_fd, struct caller_creds *out, pid_t *tgid)
+{
+	char text[STATUS_MAX];
+	ssize_t n;
+
+	/* The kernel writes it in one piece where there is room for it; half of one
+	 * has not the lines that are looked for. */
+	do
+		n = pread(status_fd, text, sizeof text - 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 && errno != ESRCH ? -ERR_SYS : -ERR_GONE;
+	text[n] = '\0';
+	return caller_parse_status(text, out, tgid);
 }
 
 int caller_creds_of(pid_t tid, struct caller_creds *out, pid_t *tgid)

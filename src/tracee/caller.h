@@ -38,6 +38,16 @@ must_check int caller_parse_status(const char *text, struct caller_creds *out, p
  * Returns 0, -ERR_GONE, -ERR_FORMAT or -ERR_BOUND. */
 must_check int caller_creds_of(pid_t tid, struct caller_creds *out, pid_t *tgid);
 
+/** caller_status_open: /proc/TID/status, to be read again and again.
+ * Returns a descriptor, which the caller owns, -ERR_GONE or -ERR_SYS. */
+must_check int caller_status_open(pid_t tid);
+
+/** caller_creds_read: what stands there now. It is the thread's that the descriptor was
+ * opened for: when that has left there is nothing to read, whoever has its number by then
+ * (proc(5); the kernel's file holds on to the struct pid).
+ * Returns as caller_creds_of, or -ERR_SYS. */
+must_check int caller_creds_read(int status_fd, struct caller_creds *out, pid_t *tgid);
+
 /** caller_tgid: the process of a thread, or -1 where it is gone. */
 pid_t caller_tgid(pid_t tid);
 

@@ -125,6 +125,16 @@ static void thread_free(struct lineage *l, struct thread *t)
 	l->threads_n--;
 }
 
+/* Without asking whether it still is. */
+static struct proc *proc_entered(struct lineage *l, pid_t tgid)
+{
+	struct proc *p = l->procs[bucket(tgid)];
+
+	while (p && p->tgid != tgid)
+		p = p->next;
+	return p;
+}
+
 static struct proc *proc_find(struct lineage *l, pid_t tgid)
 {
 	struct proc **at = &l->procs[bucket(tgid)];
@@ -199,12 +209,14 @@ static void sweep_if_due(struct lineage *l)
 static struct proc *proc_of_tid(struct lineage *l, pid_t tid)
 {
 	struct proc *p = proc_find(l, tid);
-	const struct thread *t;
+	const struct thread *t = p ? NULL : thread_find(l, tid);
 
-	if (p)
+	if (!t)
 		return p;
-	t = thread_find(l, tid);
-	return t ? proc_find(l, t->tgid) : NULL;
+	/* It was entered below a process that was there, and while it is there
+	 * itself that number is nobody else's: a process has its number until its
+	 * last thread has left. */
+	return t->pidfd >= 0 ? proc_entered(l, t->tgid) : proc_find(l, t->tgid);
 }
 
 /* Takes @pidfd, unless there are too many: then the start time must do. */

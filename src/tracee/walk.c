@@ -152,12 +152,16 @@ static int end_at(struct walk *w, int fd, const struct stat *st, bool slash)
 	return 0;
 }
 
+/* Of the walk's own descriptor the place becomes the owner. */
 static int keep_parent(struct walk *w, const char *name, bool slash)
 {
 	struct place *p = w->p;
 
-	fd_drop(&p->parent_fd);
-	p->parent_fd = fcntl(w->cur, F_DUPFD_CLOEXEC, 0);
+	if (w->cur != p->parent_fd) {
+		fd_drop(&p->parent_fd);
+		p->parent_fd =
+			w->cur == w->hold ? fd_take(&w->hold) : fcntl(w->cur, F_DUPFD_CLOEXEC, 0);
+	}
 	if (p->parent_fd < 0)
 		return -ENFILE;
 	p->slash = slash;

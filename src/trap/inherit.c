@@ -29,7 +29,7 @@ static const int watched[] = {
 };
 
 static const enum __rlimit_resource limited[INHERIT_LIMITS] = {
-	RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_STACK,
+	RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_STACK, RLIMIT_CPU,
 };
 
 static int fill_standard(void)

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #define INHERIT_CHANGED 3
-#define INHERIT_LIMITS 6
+#define INHERIT_LIMITS 7
 /* More than any thread of wary takes. */
 #define INHERIT_STACK_BYTES ((size_t)512 << 10)
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "base/uses.h"
 #include "tracee/lineage.h"
 #include "tracee/procfs.h"
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -483,21 +483,13 @@ static void *main_of(void *arg)
 static int begin_thread(struct processes *p)
 {
 	struct epoll_event want = {.events = EPOLLIN};
-	sigset_t all;
-	sigset_t kept;
-	int no;
 
 	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->epoll_fd < 0 || p->wake_fd < 0 ||
 	    epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, p->wake_fd, &want) != 0)
 		return -ERR_SYS;
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS); /* the record's own; see audit/bus.h */
-	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	no = pthread_create(&p->thread, NULL, main_of, p);
-	pthread_sigmask(SIG_SETMASK, &kept, NULL);
-	return no ? -ERR_NOMEM : 0;
+	return thread_begin(&p->thread, NULL, main_of, p);
 }
 
 static void dispose(struct processes *p)

@@ -22,7 +22,16 @@ USES(getdents64, kill, open_read, wait4);
 struct list {
 	pid_t *pids;
 	size_t n, cap;
+	bool partial; /* something of it could not be looked at */
 };
+
+/* What has ended needs no look; anything else that failed (no descriptor, no
+ * memory) says nothing of what is there. */
+static void missed(struct list *l, int error)
+{
+	if (error != ENOENT && error != ESRCH)
+		l->partial = true;
+}
 
 static bool list_add(struct list *l, pid_t pid)
 {
@@ -48,13 +57,21 @@ static void add_children(struct list *l, pid_t pid, const char *tid)
 
 	(void)snprintf(path, sizeof path, "/proc/%d/task/%s/children", pid, tid);
 	auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || buf_read_file(&text, fd) != 0 || !text.data)
+	int err = fd < 0 ? -ERR_SYS : buf_read_file(&text, fd);
+
+	if (err != 0)
+		missed(l, err == -ERR_SYS ? errno : ENOMEM);
+	if (err != 0 || !text.data)
 		return;
 	for (at = text.data;; at = end) {
 		long child = strtol(at, &end, 10);
 
-		if (end == at || child <= 0 || !list_add(l, (pid_t)child))
+		if (end == at || child <= 0)
 			return;
+		if (!list_add(l, (pid_t)child)) {
+			missed(l, ENOMEM);
+			return;
+		}
 	}
 }
 
@@ -66,15 +83,17 @@ static void add_children_of_all_threads(struct list *l, pid_t pid)
 
 	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
 	tasks = opendir(path);
-	if (!tasks)
+	if (!tasks) {
+		missed(l, errno);
 		return;
+	}
 	while ((e = readdir(tasks)))
 		if (e->d_name[0] != '.')
 			add_children(l, pid, e->d_name);
 	closedir(tasks);
 }
 
-size_t tree_each(pid_t root, void (*each)(void *ctx, pid_t pid), void *ctx)
+size_t tree_each(pid_t root, void (*each)(void *ctx, pid_t pid), void *ctx, bool *whole)
 {
 	struct list l = {0};
 	size_t n;
@@ -85,6 +104,8 @@ size_t tree_each(pid_t root, void (*each)(void *ctx, pid_t pid), void *ctx)
 		add_children_of_all_threads(&l, l.pids[i]);
 	}
 	n = l.n;
+	if (whole)
+		*whole = !l.partial;
 	free(l.pids);
 	return n;
 }
@@ -103,14 +124,16 @@ static void end_one(void *ctx, pid_t pid)
 void tree_end(bool scoped)
 {
 	size_t left;
+	bool whole;
 
 	do {
 		if (scoped)
 			(void)kill(-1, SIGKILL);
 		left = 0;
-		(void)tree_each(getpid(), end_one, &left);
-		/* What is left is dying, or was forked meanwhile. */
-		if (left > 0)
+		(void)tree_each(getpid(), end_one, &left, &whole);
+		/* What is left is dying, or was forked meanwhile; or the machine
+		 * has no descriptors or memory now, and nobody knows. */
+		if (left > 0 || !whole)
 			(void)usleep(ROUND_PAUSE_US);
-	} while (left > 0);
+	} while (left > 0 || !whole);
 }

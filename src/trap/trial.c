@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
@@ -34,6 +35,10 @@ int trial_kernel(struct trial_failure *why)
 	/* No process has number 0: ESRCH says that the call itself is allowed. */
 	if (ptrace(PTRACE_SEIZE, 0, NULL, NULL) == 0 || errno != ESRCH)
 		return fails(why, "tracing a program's start (ptrace)", CONTAINER, errno);
+	/* Nothing to unshare: the kernel is asked for nothing but leave. Each worker
+	 * has a folder and umask of its own by this call. */
+	if (unshare(0) != 0)
+		return fails(why, "a thread's own folder and umask (unshare)", CONTAINER, errno);
 	return 0;
 }
 

@@ -2,11 +2,15 @@
 #include "tests/unit/tap.h"
 #include "tracee/caller.h"
 
+#include <linux/sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char status[] = "Name:\tx\\nUid:\t7\n"
@@ -112,6 +116,65 @@ static void check_self(void)
 	setrlimit(RLIMIT_FSIZE, &old);
 }
 
+/* A child that ends when it is told; with the number @pid, if that is not 0.  Returns
+ * its number, 0 where there is none; @tell_fd: closed, it ends. */
+static pid_t child_of_number(pid_t pid, int *tell_fd)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = pid ? (uint64_t)(uintptr_t)&pid : 0,
+		.set_tid_size = pid ? 1 : 0,
+	};
+	int ends[2];
+	pid_t child;
+	char c;
+
+	if (pipe(ends) != 0)
+		return 0;
+	child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+	if (child == 0) {
+		close(ends[1]);
+		(void)!read(ends[0], &c, 1);
+		_exit(0);
+	}
+	close(ends[0]);
+	*tell_fd = ends[1];
+	return child > 0 ? child : 0;
+}
+
+static void end_child(pid_t child, int tell_fd)
+{
+	close(tell_fd);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}
+
+/* A status that was opened is one thread's, not a number's. */
+static void check_kept_open(void)
+{
+	int tell_fd = -1;
+	pid_t first = child_of_number(0, &tell_fd);
+	int fd = caller_status_open(first);
+	struct caller_creds c;
+	pid_t tgid = 0;
+	pid_t second;
+
+	tap_ok(caller_creds_read(fd, &c, &tgid) == 0 && tgid == first && c.umask == 031,
+	       "a status that is kept open");
+	tap_ok(caller_creds_read(fd, &c, &tgid) == 0 && tgid == first, "is read again");
+	end_child(first, tell_fd);
+	tap_is_int(caller_creds_read(fd, &c, &tgid), -ERR_GONE, "until its process has left");
+	second = child_of_number(first, &tell_fd);
+	if (second == first)
+		tap_is_int(caller_creds_read(fd, &c, &tgid), -ERR_GONE,
+		           "also where another has its number");
+	else
+		tap_skip("also where another has its number: only root can give it again");
+	end_child(second, tell_fd);
+	close(fd);
+	tap_is_int(caller_status_open(-7), -ERR_GONE, "nobody's status");
+}
+
 int main(void)
 {
 	check_status();
@@ -120,5 +183,6 @@ int main(void)
 	check_tty();
 	check_limits();
 	check_self();
+	check_kept_open();
 	return tap_done();
 }
