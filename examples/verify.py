@@ -104,8 +104,10 @@ VIEWS = ("sessions", "events", "decisions", "processes", "packages", "grants", "
 OBJECTS = {("table", t) for t in TABLES} | {("view", v) for v in VIEWS} | {
     ("trigger", f"{t}_{what}") for t in TABLES for what in ("update", "delete", "insert")} | {
     ("index", "checkpoint_session"), ("index", "session_name")}
-SCHEMAS = ("2a5b01a2deb3de6115d57740e4627ae19df109fcdfb3e17d54004af13d6a8ce6",
-           "39fb4306dee06c734e31780b2c88f9b1c18ba6ddfe5a24eca8a17ec3412f1629")  # before the first release
+SCHEMAS = {"96db5524d95646084d9abf647c4ba329f91e2d5f9c4693473ebe1ddc9f4ef79e": 2,
+           "2a5b01a2deb3de6115d57740e4627ae19df109fcdfb3e17d54004af13d6a8ce6": 1,
+           "39fb4306dee06c734e31780b2c88f9b1c18ba6ddfe5a24eca8a17ec3412f1629": 1}  # an earlier view flows
+SIZES = {1: "NULL, NULL", 2: "size_before, links_left"}  # what version 1 does not know of an event
 
 
 class Broken(Exception):
@@ -142,8 +144,10 @@ class Verifier:
         there = {row[:2] for row in rows}
         check(not there - OBJECTS, f"there is what no writer makes: {ascii(sorted(there - OBJECTS, key=repr))}")
         check(not OBJECTS - there, f"removed: {sorted(OBJECTS - there)}")
-        check(all(isinstance(value, str) for row in rows for value in row)
-              and H(b"".join(text(value) for row in rows for value in row)).hex() in SCHEMAS, "the schema was changed")
+        check(all(isinstance(value, str) for row in rows for value in row), "the schema was changed")
+        self.version = SCHEMAS.get(H(b"".join(text(value) for row in rows for value in row)).hex())
+        check(self.version, "the schema was changed")
+        check(self.one("PRAGMA user_version")[0] == self.version, "it says that it is of another version")
 
     def tombstones(self):
         """What was removed: by the first checkpoint of each gap, how many, and what is on both sides."""
@@ -241,6 +245,13 @@ class Verifier:
         body += b"".join(text(n) + text(p) + d for n, p, d in sources)
         return H(b"O" + prev + body)
 
+    @staticmethod
+    def event(r):
+        """The byte before the result says by its bits whether that is known, and whether sizes follow."""
+        known, sizes = r[6] is not None, r[7] is not None
+        check(sizes == (r[8] is not None) and known >= sizes, "an event has half a size")
+        return u64(*r[:6]) + bytes([known | sizes << 1]) + i64(r[6]) + (u64(*r[7:9]) if sizes else b"")
+
     def leaves(self, c, prev):
         """The leaves of one batch, in order; each row carries the mark of its own."""
         out = []
@@ -261,9 +272,7 @@ class Verifier:
             "detail": ("D", "object2, cwd, argv, stack, reason, sha256",
                        lambda r: u64(*r[:4]) + i64(r[4])
                        + (b"\0" if r[5] is None else b"\1" + r[5])),
-            "event": ("E", "at_us, took_us, actor, act, object, detail, result",
-                      lambda r: u64(*r[:6])
-                      + (b"\0" if r[6] is None else b"\1") + i64(r[6])),
+            "event": ("E", f"at_us, took_us, actor, act, object, detail, result, {SIZES[self.version]}", self.event),
         }
         for table, (tag, columns, fields) in tables.items():
             first, count = c["first_" + table], c[table + "s"]
@@ -374,8 +383,11 @@ def row_of(data):
     tag = f.take(33)[:1].decode("ascii", "replace")
     row = {"tag": tag}
     if tag == "E":
-        names = ("id", "seq", "at_us", "took_us", "actor", "act", "object", "detail", "known", "result")
-        row.update(zip(names, f.ints("8Q?q")))
+        names = ("id", "seq", "at_us", "took_us", "actor", "act", "object", "detail", "bits", "result")
+        row.update(zip(names, f.ints("8QBq")))
+        check(row["bits"] in (0, 1, 3), "an event of no known kind")
+        if row["bits"] & 2:
+            row["size_before"], row["links_left"] = f.ints("QQ")
         row["refers"] = [("S", row["object"]), ("P", row["actor"]), ("A", row["act"]), ("D", row["detail"])]
     elif tag == "S":
         row["id"], prefix = f.ints("QQ")

@@ -91,6 +91,7 @@ libwary_a_SOURCES = \
 	src/answer/install.c \
 	src/answer/link.c \
 	src/answer/listen.c \
+	src/answer/lost.c \
 	src/answer/make.c \
 	src/answer/member.c \
 	src/answer/message.c \
@@ -164,6 +165,7 @@ libwary_a_SOURCES = \
 	src/audit/space.c \
 	src/audit/store.c \
 	src/audit/turn.c \
+	src/audit/upgrade.c \
 	src/audit/verify.c \
 	src/audit/verify_ends.c \
 	src/audit/verify_rest.c \
@@ -309,6 +311,7 @@ wary_headers = \
 	src/answer/hand.h \
 	src/answer/images.h \
 	src/answer/install.h \
+	src/answer/lost.h \
 	src/answer/member.h \
 	src/answer/open.h \
 	src/answer/open_flags.h \
@@ -385,6 +388,7 @@ wary_headers = \
 	src/audit/store.h \
 	src/audit/store_sql.h \
 	src/audit/turn.h \
+	src/audit/upgrade.h \
 	src/audit/verify.h \
 	src/audit/verify_inside.h \
 	src/base/buf.h \

@@ -239,7 +239,9 @@ static void answer(struct request *r, struct receipt *receipt)
 	if (y->fd >= 0 && y->value < 0 && y->undo)
 		(void)unlinkat(made->parent_fd, made->name, 0);
 	fd_drop(&y->fd);
-	if (receipt && audit_outcome(r->sup->audit, receipt, y->value) != 0) {
+	if (y->value < 0) /* nothing was */
+		y->lost.known = false;
+	if (receipt && audit_outcome_lost(r->sup->audit, receipt, y->value, &y->lost) != 0) {
 		y->value = -EIO;
 		y->proceed = false;
 		stop_tree(r->sup);
@@ -248,6 +250,7 @@ static void answer(struct request *r, struct receipt *receipt)
 		note_arrivals(r);
 	if (y->answered)
 		return;
+	worker_look(r->worker);
 	if (y->signal)
 		(void)syscall(SYS_tgkill, r->caller.tgid, r->call->tid, y->signal);
 	if (y->proceed)

@@ -621,6 +621,7 @@ dist_extra = \
 	tests/e2e/audit_formats.py \
 	tests/e2e/audit_keep.py \
 	tests/e2e/audit_more.py \
+	tests/e2e/audit_older.py \
 	tests/e2e/audit_one.py \
 	tests/e2e/audit_prove.py \
 	tests/e2e/audit_query.py \
@@ -653,6 +654,7 @@ dist_extra = \
 	tests/e2e/policy_tool.sh \
 	tests/e2e/policy_world.sh \
 	tests/e2e/quickstart.sh \
+	tests/e2e/record_sizes.py \
 	tests/e2e/record_truth.py \
 	tests/e2e/reduced.py \
 	tests/e2e/report_page.py \
@@ -776,6 +778,7 @@ dist_extra = \
 	tests/lib/sanitized.h \
 	tests/lib/say.h \
 	tests/lib/schemas.py \
+	tests/lib/store_1.sql \
 	tests/lib/test.sh \
 	tests/lib/tree.py \
 	tests/lib/validate.js \

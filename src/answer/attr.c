@@ -2,6 +2,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "answer/lost.h"
 #include "answer/times.h"
 #include "answer/wait.h"
 #include "base/own.h"
@@ -72,7 +73,8 @@ static int check_length(struct request *r)
 {
 	if (r->call->row->op != OP_TRUNCATE)
 		return 0;
-	return (int64_t)fetch_arg(r, ROLE_LENGTH) < 0 ? -EINVAL : 0;
+	r->flags = fetch_arg(r, ROLE_LENGTH); /* for the record */
+	return (int64_t)r->flags < 0 ? -EINVAL : 0;
 }
 
 static int fetch_by_name(struct request *r)
@@ -172,9 +174,10 @@ static long change_length(struct request *r, const struct place *p)
 	hand_self_path(p->fd, path);
 	if (wait_begin(r) != 0)
 		return -EAGAIN;
-	do
+	do {
+		lost_look(&r->reply, p->fd);
 		n = truncate(path, (off_t)len);
-	while (n != 0 && wait_again(r, errno));
+	} while (n != 0 && wait_again(r, errno));
 	return wait_end(r, n != 0 ? -errno : 0);
 }
 

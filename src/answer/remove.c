@@ -2,6 +2,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "answer/lost.h"
 #include "base/own.h"
 #include "base/uses.h"
 
@@ -40,6 +41,8 @@ static void act(struct request *r, const struct receipt *receipt)
 	fetch_last_name(p, name);
 	if (unlinkat(p->parent_fd, name, (int)r->flags) != 0)
 		r->reply.value = -errno;
+	else
+		lost_look(&r->reply, p->fd);
 	hand_off(r);
 	/* The file ends with its last descriptor, and that shall not be wary's: who
 	 * watches it is told before the caller goes on. */

@@ -4,6 +4,7 @@
 #include "answer/families.h"
 #include "answer/fetch.h"
 #include "answer/hand.h"
+#include "answer/lost.h"
 #include "base/own.h"
 #include "base/uses.h"
 #include "supervise.h"
@@ -133,6 +134,8 @@ static void act(struct request *r, const struct receipt *receipt)
 	if (syscall(SYS_renameat2, from->parent_fd, old_name, to->parent_fd, new_name,
 	            (unsigned)r->flags) != 0)
 		r->reply.value = -errno;
+	else
+		lost_replaced(r);
 	hand_off(r);
 	/* As in remove.c: what bore the new name ends before the caller goes on. */
 	fd_drop(&to->fd);

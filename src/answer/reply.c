@@ -1,5 +1,6 @@
 #include "answer/reply.h"
 
+#include "answer/lost.h"
 #include "base/uses.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@ void reply_truncate(struct reply *y)
 	char path[64];
 	int err;
 
+	lost_look(y, y->fd);
 	if ((fcntl(y->fd, F_GETFL) & O_ACCMODE) != O_RDONLY) {
 		err = ftruncate(y->fd, 0);
 	} else { /* O_RDONLY | O_TRUNC empties the file as well, on Linux */

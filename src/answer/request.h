@@ -26,19 +26,20 @@ struct worker; /* supervise.h: one thread's own state */
 
 /* What act decides to answer. */
 struct reply {
-	long value;        /* result, or -errno (also -512, ERESTARTSYS, law 12) */
-	int fd;            /* owned; to be put into the caller; -1: none */
-	unsigned fd_flags; /* O_CLOEXEC or 0 */
-	int at_fd;         /* the number it must get in the caller; -1: any */
-	bool truncate;     /* O_TRUNC: after ADDFD, before SEND (law 6) */
-	bool undo;         /* place[0] was created for it: away again where it cannot
+	long value;             /* result, or -errno (also -512, ERESTARTSYS, law 12) */
+	int fd;                 /* owned; to be put into the caller; -1: none */
+	unsigned fd_flags;      /* O_CLOEXEC or 0 */
+	int at_fd;              /* the number it must get in the caller; -1: any */
+	bool truncate;          /* O_TRUNC: after ADDFD, before SEND (law 6) */
+	bool undo;              /* place[0] was created for it: away again where it cannot
 	                      be put there (EMFILE) */
-	bool proceed;      /* notify_continue() is the answer; whoever sets it says there
+	bool proceed;           /* notify_continue() is the answer; whoever sets it says there
 	                    why nothing that can still change was judged */
-	bool answered;     /* the family sent the answer itself (exec) */
-	bool again;        /* what was judged is no longer so (a name appeared):
+	bool answered;          /* the family sent the answer itself (exec) */
+	bool again;             /* what was judged is no longer so (a name appeared):
 	                    prepare, decide and record anew, within a bound */
-	int signal;        /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
+	struct audit_lost lost; /* by an effect that was done: answer/lost.h */
+	int signal;             /* to be sent to the caller's thread: SIGPIPE, SIGXFSZ */
 };
 
 /* The objects that the facts came from.  Only answer/ uses it. */

@@ -8,7 +8,10 @@ static const char *const texts[] = {
 	[SQL_ACTOR] = "INSERT INTO actor VALUES (?,?,?,?,?,?,?)",
 	[SQL_ACT] = "INSERT INTO act VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_DETAIL] = "INSERT INTO detail VALUES (?,?,?,?,?,?,?,?)",
-	[SQL_EVENT] = "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?)",
+	/* Of both versions of the schema. */
+	[SQL_EVENT] = "INSERT INTO event (id, at_us, took_us, actor, act, object, detail, result,"
+		      " mark) VALUES (?,?,?,?,?,?,?,?,?)",
+	[SQL_EVENT_SIZED] = "INSERT INTO event VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 	[SQL_CLOSING] = "INSERT INTO closing VALUES (?,?,?,?,?,?,?,?,?,?)",
 	[SQL_CHECKPOINT] = "INSERT INTO checkpoint VALUES"
 			   " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -123,7 +126,7 @@ int store_put_detail(struct store *s, const struct rows_detail *row, int64_t mar
 int store_put_event(struct store *s, const struct rows_event *row, int64_t mark)
 {
 	struct binding b;
-	int err = bind_start(s, SQL_EVENT, &b);
+	int err = bind_start(s, row->has_size ? SQL_EVENT_SIZED : SQL_EVENT, &b);
 
 	if (err)
 		return err;
@@ -139,6 +142,10 @@ int store_put_event(struct store *s, const struct rows_event *row, int64_t mark)
 	else
 		bind_null(&b);
 	bind_int(&b, mark);
+	if (row->has_size) {
+		bind_id(&b, row->size_before);
+		bind_id(&b, row->links_left);
+	}
 	return bind_finish(&b);
 }
 

@@ -204,14 +204,23 @@ struct receipt *audit_intent(struct audit *a, const struct audit_event *e)
 
 int audit_outcome(struct audit *a, struct receipt *r, long result)
 {
+	static const struct audit_lost nothing;
+
+	return audit_outcome_lost(a, r, result, &nothing);
+}
+
+int audit_outcome_lost(struct audit *a, struct receipt *r, long result,
+                       const struct audit_lost *lost)
+{
 	struct {
 		struct journal_entry_head head;
 		struct record_outcome body;
 		uint8_t tag[JOURNAL_TAG_BYTES];
-	} entry = {.body = {r->intent, clock_mono_ns(), result}};
+	} entry = {
+		.body = {r->intent, clock_mono_ns(), result, lost->size_before, lost->links_left}};
 	struct journal_frame f = {
 		.bytes = (uint8_t *)&entry,
-		.len_bytes = sizeof entry.body,
+		.len_bytes = lost->known ? sizeof entry.body : RECORD_OUTCOME_BYTES,
 		.type = RECORD_OUTCOME,
 		.slot = r->slot,
 	};

@@ -53,6 +53,14 @@ struct audit_event {
 	const char *stack;     /* AUDIT_QUESTION: the caller's call stack, or NULL */
 };
 
+/* What an effect took away: of the very object that was judged (docs/AUDIT.md, "Bytes
+ * that are known"). */
+struct audit_lost {
+	bool known;
+	uint64_t size_before; /* bytes that it had */
+	uint64_t links_left;  /* names that it has after the effect */
+};
+
 struct audit_source {
 	const char *name, *path, *text;
 	size_t len_bytes;
@@ -114,6 +122,11 @@ struct receipt *audit_intent(struct audit *a, const struct audit_event *e);
  * @result: 0 or positive: done; negative: -errno.
  * Returns 0 or -ERR_RECORD (then the caller gets EIO and the session ends). */
 must_check int audit_outcome(struct audit *a, struct receipt *r, long result);
+
+/** audit_outcome_lost: likewise, where something was taken away.
+ * @lost: of what was done; what is not known is not recorded. */
+must_check int audit_outcome_lost(struct audit *a, struct receipt *r, long result,
+                                  const struct audit_lost *lost);
 
 /** audit_note: intent and outcome in one, for what has no effect of its own
  * (refusals, process rows, questions). */

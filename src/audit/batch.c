@@ -166,13 +166,13 @@ static int entry_carry(struct batch *b, uint64_t index, const struct journal_ent
 static int entry_outcome(struct batch *b, uint64_t index, const struct journal_entry *e)
 {
 	struct batch_waiting *w = &b->waiting[e->head.slot];
-	struct record_outcome o;
+	struct record_outcome o = {0};
 	struct record r;
 	int err;
 
-	if (e->head.len_bytes != sizeof o)
+	if (e->head.len_bytes != sizeof o && e->head.len_bytes != RECORD_OUTCOME_BYTES)
 		return -ERR_FORMAT;
-	memcpy(&o, e->body, sizeof o);
+	memcpy(&o, e->body, e->head.len_bytes);
 	if (!w->used || w->intent != o.intent) {
 		b->orphans += index >= b->who.journal;
 		return index < b->who.journal || b->who.recovered ? 0 : -ERR_FORMAT;
@@ -181,7 +181,7 @@ static int entry_outcome(struct batch *b, uint64_t index, const struct journal_e
 	if (index < b->who.journal)
 		return 0;
 	err = record_decode(&r, w->carry + sizeof o.intent, w->len_bytes - sizeof o.intent);
-	return err ? err : batch_put_event(b, &r, o.mono_ns, true, o.result);
+	return err ? err : batch_put_outcome(b, &r, &o, e->head.len_bytes == sizeof o);
 }
 
 static int entry_note(struct batch *b, uint64_t index, const struct journal_entry *e)
@@ -191,7 +191,7 @@ static int entry_note(struct batch *b, uint64_t index, const struct journal_entr
 
 	if (err || index < b->who.journal)
 		return err;
-	return batch_put_event(b, &r, r.head.mono_ns, true, r.head.result);
+	return batch_event(b, &r, r.head.result);
 }
 
 static int entry_opening(struct batch *b, uint64_t index, const struct journal_entry *e)
@@ -233,7 +233,9 @@ bool batch_full(const struct batch *b)
 
 int batch_event(struct batch *b, const struct record *r, int64_t result)
 {
-	return batch_put_event(b, r, r->head.mono_ns, true, result);
+	struct record_outcome o = {.mono_ns = r->head.mono_ns, .result = result};
+
+	return batch_put_outcome(b, r, &o, false);
 }
 
 uint64_t batch_orphans(const struct batch *b)
@@ -262,7 +264,7 @@ int batch_unknown(struct batch *b)
 		err = record_decode(&r, w->carry + sizeof w->intent,
 		                    w->len_bytes - sizeof w->intent);
 		if (!err)
-			err = batch_put_event(b, &r, r.head.mono_ns, false, 0);
+			err = batch_put_outcome(b, &r, NULL, false);
 		if (err)
 			return err;
 		w->used = false;

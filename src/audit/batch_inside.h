@@ -67,10 +67,12 @@ struct batch {
 /** batch_since_opening_us: of a monotonic time, 0 where it was before. */
 uint64_t batch_since_opening_us(const struct batch *b, uint64_t mono_ns);
 
-/** batch_put_event: a row of an event that began at its head's time and ended
- * at @end_ns, and whatever it refers to that is not in the store yet.
+/** batch_put_outcome: a row of an event that began at its head's time, and whatever it
+ * refers to that is not in the store yet.
+ * @o: what became of it; NULL: not known.
+ * @has_size: whether @o says what was taken away; a store of version 1 has no place for it.
  * Returns 0, -ERR_FORMAT or a store_ error. */
-must_check int batch_put_event(struct batch *b, const struct record *r, uint64_t end_ns, bool known,
-                               int64_t result);
+must_check int batch_put_outcome(struct batch *b, const struct record *r,
+                                 const struct record_outcome *o, bool has_size);
 
 #endif

@@ -245,17 +245,24 @@ uint64_t batch_since_opening_us(const struct batch *b, uint64_t mono_ns)
 	return us > b->who.mono_us ? us - b->who.mono_us : 0;
 }
 
-/* A row of an event that began at its head's time and ended at @end_ns. */
-int batch_put_event(struct batch *b, const struct record *r, uint64_t end_ns, bool known,
-                    int64_t result)
+int batch_put_outcome(struct batch *b, const struct record *r, const struct record_outcome *o,
+                      bool has_size)
 {
+	uint64_t end_ns = o ? o->mono_ns : 0;
 	struct rows_event row = {
 		.at_us = batch_since_opening_us(b, r->head.mono_ns),
 		.took_us = end_ns > r->head.mono_ns ? (end_ns - r->head.mono_ns) / 1000 : 0,
-		.known = known,
-		.result = known ? result : 0,
+		.known = o != NULL,
+		.result = o ? o->result : 0,
 	};
 	int err;
+
+	if (o && has_size && store_has_sizes(b->store) && o->size_before <= INT64_MAX &&
+	    o->links_left <= INT64_MAX) {
+		row.has_size = true;
+		row.size_before = o->size_before;
+		row.links_left = o->links_left;
+	}
 
 	invariant(!batch_full(b));
 	err = actor_id(b, r, &row.actor);

@@ -173,15 +173,18 @@ void chain_detail(struct chain_hash *chain, const struct rows_detail *row, struc
 	leaf_end(&l, chain);
 }
 
-/* There are more of these than of all others: 106 bytes, one block of
- * BLAKE2b, in one call. */
+/* There are more of these than of all others: 106 bytes, or 122, one block of
+ * BLAKE2b, in one call.  Version 1 of the schema has no rows of the second kind,
+ * and those of the first are the same in both. */
 void chain_event(struct chain_hash *chain, const struct rows_event *row, struct buf *copy)
 {
 	const uint64_t words[] = {htole64(row->id),      htole64(row->seq),   htole64(row->at_us),
 	                          htole64(row->took_us), htole64(row->actor), htole64(row->act),
 	                          htole64(row->object),  htole64(row->detail)};
 	const uint64_t result = htole64(row->known ? (uint64_t)row->result : 0);
-	uint8_t bytes[1 + ROWS_HASH_BYTES + sizeof words + 1 + sizeof result];
+	const uint64_t size[] = {htole64(row->size_before), htole64(row->links_left)};
+	uint8_t bytes[1 + ROWS_HASH_BYTES + sizeof words + 1 + sizeof result + sizeof size];
+	size_t len_bytes = sizeof bytes - (row->has_size ? 0 : sizeof size);
 	uint8_t *at = bytes;
 
 	*at++ = 'E';
@@ -189,11 +192,15 @@ void chain_event(struct chain_hash *chain, const struct rows_event *row, struct 
 	at += sizeof chain->bytes;
 	memcpy(at, words, sizeof words);
 	at += sizeof words;
-	*at++ = row->known;
+	*at++ = (uint8_t)((row->known ? CHAIN_EVENT_KNOWN : 0) |
+	                  (row->has_size ? CHAIN_EVENT_HAS_SIZE : 0));
 	memcpy(at, &result, sizeof result);
+	at += sizeof result;
+	if (row->has_size)
+		memcpy(at, size, sizeof size);
 	if (copy)
-		buf_add(copy, bytes, sizeof bytes);
-	invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, sizeof bytes, NULL,
+		buf_add(copy, bytes, len_bytes);
+	invariant(crypto_generichash(chain->bytes, sizeof chain->bytes, bytes, len_bytes, NULL,
 	                             0) == 0);
 }
 

@@ -20,6 +20,8 @@ void chain_string(struct chain_hash *chain, const struct rows_string *row, struc
 void chain_actor(struct chain_hash *chain, const struct rows_actor *row, struct buf *copy);
 void chain_act(struct chain_hash *chain, const struct rows_act *row, struct buf *copy);
 void chain_detail(struct chain_hash *chain, const struct rows_detail *row, struct buf *copy);
+/* Bits of an event's byte before its result. */
+enum chain_event { CHAIN_EVENT_KNOWN = 1, CHAIN_EVENT_HAS_SIZE = 2 };
 void chain_event(struct chain_hash *chain, const struct rows_event *row, struct buf *copy);
 void chain_closing(struct chain_hash *chain, const struct rows_closing *row, struct buf *copy);
 

@@ -60,6 +60,8 @@ static const struct field {
 	{"reason", FIELD_NUMBER, "coalesce(d.reason, 0)", NULL},
 	{"result", FIELD_RESULT, "e.result", NULL},
 	{"took", FIELD_SPAN, "e.took_us", NULL},
+	{"size", FIELD_NUMBER, "e.size_before", NULL},
+	{"links", FIELD_NUMBER, "e.links_left", NULL},
 };
 #define FIELDS (sizeof fields / sizeof fields[0])
 

@@ -128,6 +128,7 @@ static void decode_detail(struct cursor *c, struct proof_rows *out)
 static void decode_event(struct cursor *c, struct proof_rows *out)
 {
 	struct rows_event *e = &out->event;
+	uint64_t bits;
 
 	e->id = cursor_u64(c);
 	e->seq = cursor_u64(c);
@@ -137,8 +138,18 @@ static void decode_event(struct cursor *c, struct proof_rows *out)
 	e->act = cursor_u64(c);
 	e->object = cursor_u64(c);
 	e->detail = cursor_u64(c);
-	e->known = take_flag(c);
+	bits = cursor_int(c, 1);
+	e->known = bits & CHAIN_EVENT_KNOWN;
 	e->result = (int64_t)cursor_u64(c);
+	e->has_size = bits & CHAIN_EVENT_HAS_SIZE;
+	/* What was not done has taken nothing away. */
+	if (bits & ~(uint64_t)(CHAIN_EVENT_KNOWN | CHAIN_EVENT_HAS_SIZE) ||
+	    (e->has_size && !e->known))
+		c->wrong = true;
+	if (!e->has_size)
+		return;
+	e->size_before = cursor_u64(c);
+	e->links_left = cursor_u64(c);
 }
 
 /* The tables in the order of the chain; the opening record is before them. */

@@ -186,7 +186,8 @@ enum column {
 	COL_ID, COL_SESSION, COL_SEQ, COL_TIME, COL_TIME_US, COL_TOOK_US, COL_PID, COL_TID,
 	COL_PPID, COL_UID, COL_PROGRAM, COL_SYSCALL, COL_CLASS, COL_OBJECT, COL_OBJECT2,
 	COL_FLAGS, COL_ANSWER, COL_JUDGE, COL_RULE_FILE, COL_RULE_LINE, COL_RULE_TEXT, COL_RESULT,
-	COL_UNKNOWN, COL_CWD, COL_ARGV, COL_STACK, COL_SHA256, COL_REASON, COL_KIND
+	COL_UNKNOWN, COL_CWD, COL_ARGV, COL_STACK, COL_SHA256, COL_REASON, COL_SIZE_BEFORE,
+	COL_LINKS_LEFT, COL_KIND
 };
 /* clang-format on */
 
@@ -227,6 +228,9 @@ int read_next(struct reader *r, struct read_event *out, bool *there)
 		.known = !sqlite3_column_int(s, COL_UNKNOWN),
 		.result = sqlite3_column_int64(s, COL_RESULT),
 		.reason = sqlite3_column_int64(s, COL_REASON),
+		.has_size = sqlite3_column_type(s, COL_SIZE_BEFORE) != SQLITE_NULL,
+		.size_before = id_at(s, COL_SIZE_BEFORE),
+		.links_left = id_at(s, COL_LINKS_LEFT),
 	};
 	return 0;
 }

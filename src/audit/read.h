@@ -35,6 +35,8 @@ struct read_event {
 	uint64_t flags, rule_line;
 	bool known;
 	int64_t result, reason;
+	bool has_size;
+	uint64_t size_before, links_left; /* of what was taken away; 0 where it is not known */
 };
 
 struct reader;

@@ -10,10 +10,12 @@
 #include "audit/rows.h"
 #include "base/buf.h"
 
+#include <stddef.h>
+
 /* Types of entries in the journal. */
 enum record_type {
 	RECORD_INTENT = 1, /* body: an event; its outcome comes later */
-	RECORD_OUTCOME,    /* body: struct record_outcome */
+	RECORD_OUTCOME,    /* body: struct record_outcome, or RECORD_OUTCOME_BYTES of it */
 	RECORD_NOTE,       /* body: an event with its result */
 	RECORD_CARRY,      /* body: u64 index of the intent, and the intent again:
 	                      so that old segments can be given back */
@@ -27,7 +29,11 @@ struct record_outcome {
 	uint64_t intent; /* index of its entry */
 	uint64_t mono_ns;
 	int64_t result;
+	/* Only where something was taken away: */
+	uint64_t size_before, links_left;
 };
+#define RECORD_OUTCOME_BYTES offsetof(struct record_outcome, size_before)
+_Static_assert(sizeof(struct record_outcome) == 40, "no padding in the journal");
 
 enum record_text {
 	RECORD_PROGRAM,

@@ -352,6 +352,26 @@ static int put_column(struct page *p, struct buf *out, char name)
 	return err;
 }
 
+/* Of the few that took something away, by their place: bytes (as text: the page's numbers
+ * have 53 bits), names left, how many events. */
+static void put_sizes(struct page *p, struct buf *out)
+{
+	const char *between = "";
+
+	buf_str(out, ",\"sizes\":{");
+	for (size_t i = 0; i < p->rows.events_n; i++) {
+		const struct report_event *e = &p->rows.events[i];
+
+		if (!e->sized)
+			continue;
+		buf_fmt(out, "%s\"%zu\":[\"%llu\",\"%llu\",%u]", between, i,
+		        (unsigned long long)e->size_before, (unsigned long long)e->links_left,
+		        e->sized);
+		between = ",";
+	}
+	buf_chr(out, '}');
+}
+
 static void put_list(struct buf *out, const char *name, struct buf *list)
 {
 	const char *text = buf_text(list);
@@ -375,6 +395,7 @@ static int put_data(struct page *p, struct buf *out)
 	for (const char *c = p->rows.level ? "tacodrn" : "tacodr"; *c && !err; c++)
 		err = put_column(p, out, *c);
 	buf_chr(out, '}');
+	put_sizes(p, out);
 	put_list(out, "strings", &p->texts);
 	put_list(out, "prefixes", &p->prefixes);
 	put_list(out, "details", &p->details_json);

@@ -284,6 +284,14 @@ function grid(columns, of) {
   };
 }
 
+/* What a file had that was truncated, replaced or removed. */
+function sizeBefore(i) {
+  const [bytes, links, times] = data.sizes[i] || [];
+  if (!times) return "";
+  return fmt.format(BigInt(bytes)) + " bytes" + (times > 1 ? ` in ${fmt.format(times)} of them` :
+    links === "0" ? ", no name left" : links === "1" ? ", one name left" : `, ${fmt.format(BigInt(links))} names left`);
+}
+
 /* Of an event: everything that is known. */
 function about(i) {
   const a = act(i), argv = extra(i, ARGV), reason = details[D[i]][REASON];
@@ -294,7 +302,7 @@ function about(i) {
     ["object", raw(O[i])], ["and", extra(i, OBJECT2)], ["arguments", argv && new Ready(command(argv, DETAIL_CHARS))], ["in", extra(i, CWD)],
     ["answer", a[ANSWER], a[ANSWER]], ["decided by", a[JUDGE]],
     ["rule", raw(a[FILE]) + (a[LINE] ? ":" + a[LINE] : "")], ["its text", raw(a[TEXT])],
-    ["result", outcome(i) || (events.r[i] ? events.r[i] : "")], ["reason", reason || ""],
+    ["result", outcome(i) || (events.r[i] ? events.r[i] : "")], ["size before", sizeBefore(i)], ["reason", reason || ""],
     ["sha256", details[D[i]][SHA256]], ["stack", extra(i, STACK)]];
 }
 

@@ -273,6 +273,16 @@ static int put_event(struct report_rows *p, const struct report_event *e)
 	return err;
 }
 
+static void put_together(struct report_event *to, const struct report_event *e)
+{
+	to->times += e->times;
+	if (!to->sized)
+		to->links_left = e->links_left;
+	to->sized += e->sized;
+	if (__builtin_add_overflow(to->size_before, e->size_before, &to->size_before))
+		to->size_before = UINT64_MAX;
+}
+
 /* Counts the event with an equal one of the same part of the session. A
  * collision of the 63-bit key would miscount one row of a page that is read by
  * people; the store stays what it is. */
@@ -293,7 +303,7 @@ static int group_event(struct report_rows *p, struct report_event e)
 		return err;
 	if (fresh)
 		return put_event(p, &e);
-	p->events[place].times += e.times;
+	put_together(&p->events[place], &e);
 	if (e.at_us < p->events[place].at_us)
 		p->events[place].at_us = e.at_us;
 	return 0;
@@ -339,6 +349,9 @@ static int read_event(struct report_rows *p, sqlite3_stmt *st)
 		.known = sqlite3_column_type(st, 5) != SQLITE_NULL,
 		.result = sqlite3_column_int64(st, 5),
 		.times = 1,
+		.sized = sqlite3_column_type(st, 6) != SQLITE_NULL,
+		.size_before = (uint64_t)sqlite3_column_int64(st, 6),
+		.links_left = (uint64_t)sqlite3_column_int64(st, 7),
 	};
 	int err = actor_place(p, sqlite3_column_int64(st, 1), &e.actor);
 
@@ -357,7 +370,8 @@ static int read_event(struct report_rows *p, sqlite3_stmt *st)
 static int read_events(struct report_rows *p)
 {
 	static const char sql[] =
-		"SELECT e.at_us, e.actor, e.act, e.object, e.detail, e.result FROM checkpoint c "
+		"SELECT e.at_us, e.actor, e.act, e.object, e.detail, e.result, "
+		"e.size_before, e.links_left FROM checkpoint c "
 		"JOIN event e ON e.id >= c.first_event AND e.id < c.first_event + c.events "
 		"WHERE c.session = ? ORDER BY e.id";
 	sqlite3_stmt *st = NULL;

@@ -18,6 +18,9 @@ struct report_event {
 	uint32_t actor, act; /* places */
 	uint32_t times;
 	bool known;
+	uint32_t sized;       /* how many of them took something away */
+	uint64_t size_before; /* of all of these together */
+	uint64_t links_left;  /* of the first */
 };
 
 struct report_actor {

@@ -72,8 +72,10 @@ struct rows_detail {
 struct rows_event {
 	uint64_t id, seq, at_us, took_us;
 	uint64_t actor, act, object, detail;
-	bool known;     /* whether the result is */
-	int64_t result; /* 0 where it is not */
+	bool known;                       /* whether the result is */
+	int64_t result;                   /* 0 where it is not */
+	bool has_size;                    /* whether the next two are; 0 where not */
+	uint64_t size_before, links_left; /* struct audit_lost */
 };
 
 struct rows_closing {

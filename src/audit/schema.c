@@ -24,12 +24,25 @@
 
 /* One view does the joining: every start of a session parses them all. The
  * batch's bits first: a batch without such rows is not looked into. */
-#define EVENTS(name, condition)                                                      \
+#define EVENTS(...) EVENTS_OF(", size_before, links_left", __VA_ARGS__)
+#define EVENTS_1(...) EVENTS_OF("", __VA_ARGS__)
+#define EVENTS_OF(more, name, condition)                                             \
 	{"view", name, name, "CREATE VIEW " name " AS SELECT id, session, seq, time,"      \
 	 " time_us, took_us, pid, tid, ppid, uid, program, syscall, class, object,"  \
 	 " object2, flags, answer, judge, rule_file, rule_line, rule_text, result,"  \
-	 " unknown, cwd, argv, stack, sha256, reason FROM events WHERE " condition}
-#define FLOWS(bits) "batch_classes & " bits " AND class IN ('connect', 'bind')"
+	 " unknown, cwd, argv, stack, sha256, reason" more " FROM events WHERE " condition}
+#define KIND(name, bit, kind) name, "batch_kinds & " bit " AND kind = '" kind "'"
+#define FLOWS(bits) "flows", "batch_classes & " bits " AND class IN ('connect', 'bind')"
+#define EVENT_TABLE(more)                                                            \
+	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"                        \
+	      " took_us INTEGER NOT NULL,"                                                   \
+	      " actor INTEGER NOT NULL, act INTEGER NOT NULL, object INTEGER NOT NULL,"      \
+	      " detail INTEGER NOT NULL, result INTEGER, mark INTEGER NOT NULL" more)
+#define EVENTS_VIEW(columns)                                                         \
+	{"view", "events", "events",                                                        \
+	 "CREATE VIEW events AS SELECT " columns                                     \
+	 ", a.kind AS kind, c.kinds AS batch_kinds, c.classes AS batch_classes,"     \
+	 " c.answers AS batch_answers" SCHEMA_EVENT_FROM}
 /* clang-format on */
 _Static_assert((1u << CLASS_CONNECT | 1u << CLASS_BIND) == 768, "bits");
 
@@ -58,9 +71,7 @@ static const struct schema_object objects[] = {
                         " argv INTEGER NOT NULL, stack INTEGER NOT NULL, sha256 BLOB, reason "
                         "INTEGER NOT NULL,"
                         " mark INTEGER NOT NULL"),
-	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, took_us INTEGER NOT NULL,"
-                       " actor INTEGER NOT NULL, act INTEGER NOT NULL, object INTEGER NOT NULL,"
-                       " detail INTEGER NOT NULL, result INTEGER, mark INTEGER NOT NULL"),
+	EVENT_TABLE(SCHEMA_SIZES),
 	TABLE("closing", "session INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"
                          " status INTEGER NOT NULL, reason TEXT NOT NULL,"
                          " decisions INTEGER NOT NULL, refused INTEGER NOT NULL,"
@@ -107,34 +118,54 @@ static const struct schema_object objects[] = {
          " k.asked AS asked, k.grants AS grants, k.dropped AS dropped, k.status AS status,"
          " k.reason AS reason, k.session IS NULL AS open"
          " FROM session s LEFT JOIN closing k ON k.session = s.id"},
-	{"view", "events", "events",
-         "CREATE VIEW events AS SELECT " SCHEMA_EVENT_COLUMNS
-         ", a.kind AS kind, c.kinds AS batch_kinds, c.classes AS batch_classes,"
-         " c.answers AS batch_answers" SCHEMA_EVENT_FROM},
-	EVENTS("decisions", "batch_kinds & 1 AND kind = 'decision'"),
-	EVENTS("processes", "batch_kinds & 2 AND kind = 'process'"),
-	EVENTS("packages", "batch_kinds & 4 AND kind = 'package'"),
-	EVENTS("grants", "batch_kinds & 8 AND kind = 'grant'"),
-	EVENTS("questions", "batch_kinds & 16 AND kind = 'question'"),
-	EVENTS("limits", "batch_kinds & 32 AND kind = 'limit'"),
-	EVENTS("flows", FLOWS("768")),
+	EVENTS_VIEW(SCHEMA_EVENT_COLUMNS),
+	EVENTS(KIND("decisions", "1", "decision")),
+	EVENTS(KIND("processes", "2", "process")),
+	EVENTS(KIND("packages", "4", "package")),
+	EVENTS(KIND("grants", "8", "grant")),
+	EVENTS(KIND("questions", "16", "question")),
+	EVENTS(KIND("limits", "32", "limit")),
+	EVENTS(FLOWS("768")),
 };
 
-/* As versions before the first release made it: a batch with connections and nothing else
+/* What version 1 had otherwise. */
+static const struct schema_object first[] = {
+	EVENT_TABLE(""),
+	EVENTS_VIEW(SCHEMA_EVENT_COLUMNS_1),
+	EVENTS_1(KIND("decisions", "1", "decision")),
+	EVENTS_1(KIND("processes", "2", "process")),
+	EVENTS_1(KIND("packages", "4", "package")),
+	EVENTS_1(KIND("grants", "8", "grant")),
+	EVENTS_1(KIND("questions", "16", "question")),
+	EVENTS_1(KIND("limits", "32", "limit")),
+	EVENTS_1(FLOWS("768")),
+};
+
+/* As wary made it at first, in that version: a batch with connections and nothing else
  * of these bits was passed over. */
-static const struct schema_object former[] = {
-	EVENTS("flows", FLOWS("1536")),
-};
+static const struct schema_object flows_before = EVENTS_1(FLOWS("1536"));
 
-bool schema_is_former(const struct schema_object *o, const char *sql)
+static bool is_same(const struct schema_object *a, const struct schema_object *b)
 {
-	for (size_t i = 0; i < sizeof former / sizeof former[0]; i++)
-		if (strcmp(former[i].name, o->name) == 0 && strcmp(former[i].type, o->type) == 0)
-			return strcmp(former[i].sql, sql) == 0;
-	return false;
+	return strcmp(a->type, b->type) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-const struct schema_object *schema_at(size_t i)
+const struct schema_object *schema_at(int64_t version, size_t i)
 {
-	return i < sizeof objects / sizeof objects[0] ? &objects[i] : NULL;
+	if (i >= sizeof objects / sizeof objects[0])
+		return NULL;
+	for (size_t n = 0; version == 1 && n < sizeof first / sizeof first[0]; n++)
+		if (is_same(&first[n], &objects[i]))
+			return &first[n];
+	return &objects[i];
 }
+
+bool schema_is_earlier(int64_t version, const struct schema_object *o, const char *sql)
+{
+	return version == 1 && is_same(o, &flows_before) && strcmp(sql, flows_before.sql) == 0;
+}
+
+/* The sizes are none there; nothing writes to it on such a connection. */
+const char schema_first_event[] =
+	"CREATE TEMP VIEW event AS SELECT id, at_us, took_us, actor, act, object, detail, result,"
+	" mark, NULL AS size_before, NULL AS links_left FROM main.event";

@@ -4,9 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SCHEMA_APPLICATION_ID 0x57617279
-#define SCHEMA_VERSION 1
+/* 1 had no sizes; it is read, and made version 2 by the next session that is alone with it
+ * (audit/upgrade.h). */
+#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION_READ 1
+/* Columns of event since version 2, as ALTER TABLE adds them. */
+#define SCHEMA_SIZES ", size_before INTEGER, links_left INTEGER"
 
 struct schema_object {
 	const char *type; /* as in sqlite_master */
@@ -15,11 +21,15 @@ struct schema_object {
 	const char *sql;   /* exactly as sqlite_master keeps it */
 };
 
-/** schema_at: objects in the order of their creation, NULL past the end. */
-const struct schema_object *schema_at(size_t i);
+/** schema_at: objects of a version in the order of their creation, NULL past the end. */
+const struct schema_object *schema_at(int64_t version, size_t i);
 
-/** schema_is_former: whether @sql is what an earlier wary made @o with, which stores keep:
- * no change, but to be told. */
-bool schema_is_former(const struct schema_object *o, const char *sql);
+/** schema_is_earlier: whether @sql is what wary made @o with at first,
+ * when it was of that version: no change, but to be told. */
+bool schema_is_earlier(int64_t version, const struct schema_object *o, const char *sql);
+
+/* A view in place of the table of version 1, with the columns of this one: for a
+ * connection that only reads. */
+extern const char schema_first_event[];
 
 #endif

@@ -13,7 +13,9 @@
 
 /* What every view of events has; the batch gives session and seq, so that a
  * row need not carry them. */
-#define SCHEMA_EVENT_COLUMNS \
+#define SCHEMA_EVENT_COLUMNS SCHEMA_EVENT_COLUMNS_1 SCHEMA_EVENT_COLUMNS_2
+/* As version 1 of the schema had them, and what version 2 added. */
+#define SCHEMA_EVENT_COLUMNS_1 \
 	"e.id AS id, s.name AS session," \
 	" c.first_seq + e.id - c.first_event AS seq," \
 	" strftime('%Y-%m-%dT%H:%M:%fZ', (" SCHEMA_WALL_US ") / 1e6, 'unixepoch') AS time," \
@@ -29,6 +31,7 @@
 	" " SCHEMA_TEXT("d.cwd") " AS cwd, " SCHEMA_TEXT("d.argv") " AS argv," \
 	" " SCHEMA_TEXT("d.stack") " AS stack, nullif(lower(hex(d.sha256)), '') AS sha256," \
 	" d.reason AS reason"
+#define SCHEMA_EVENT_COLUMNS_2 ", e.size_before AS size_before, e.links_left AS links_left"
 #define SCHEMA_EVENT_FROM \
 	" FROM checkpoint c CROSS JOIN session s ON s.id = c.session" \
 	" CROSS JOIN event e" \

@@ -5,6 +5,7 @@
 #include "audit/schema.h"
 #include "audit/store_sql.h"
 #include "audit/turn.h"
+#include "audit/upgrade.h"
 #include "base/log.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -118,8 +119,8 @@ static int create(struct store *s)
 	if (err)
 		return err;
 	err = store_number(s, "SELECT count(*) FROM sqlite_master", &there);
-	for (size_t i = 0; !err && !there && schema_at(i); i++)
-		err = exec(s, schema_at(i)->sql);
+	for (size_t i = 0; !err && !there && schema_at(SCHEMA_VERSION, i); i++)
+		err = exec(s, schema_at(SCHEMA_VERSION, i)->sql);
 	if (!err && !there) {
 		char sql[128];
 
@@ -201,12 +202,15 @@ static int check(struct store *s, enum store_mode mode, const char **detail)
 		*detail = "it is a database, but not a record of wary";
 		return -ERR_FORMAT;
 	}
-	if (version != SCHEMA_VERSION) {
+	if (version > SCHEMA_VERSION || version < SCHEMA_VERSION_READ) {
 		*detail = version > SCHEMA_VERSION ? "it was made by a newer version of wary"
 		                                   : "it was made by an older version of wary";
 		return -ERR_VERSION;
 	}
-	return 0;
+	s->version = version;
+	if (version == SCHEMA_VERSION || mode == STORE_WRITE)
+		return 0;
+	return mode == STORE_READ ? exec(s, schema_first_event) : upgrade_first(s);
 }
 
 /* SQLite makes its files with the mode of the database: nobody else's. */
@@ -252,7 +256,9 @@ static int connect_db(struct store *s, enum store_mode mode, const char *uri)
 	if (rc == SQLITE_OK && mode != STORE_READ)
 		rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &off);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(s->db, "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048",
+		rc = sqlite3_exec(s->db,
+		                  "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048;"
+		                  " PRAGMA temp_store = MEMORY",
 		                  NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_wal_autocheckpoint(s->db, 0);
@@ -396,6 +402,34 @@ void store_settle(struct store *s)
 		log_detail("the record's log stays as long as it is: %s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
 	turn_give(s->turn_fd);
+}
+
+int64_t store_version(const struct store *s)
+{
+	return s->version;
+}
+
+bool store_has_sizes(const struct store *s)
+{
+	return s->version >= SCHEMA_VERSION;
+}
+
+int store_own_views(struct store *s)
+{
+	static const char create[] = "CREATE VIEW ";
+	const struct schema_object *o;
+	int err = 0;
+
+	for (size_t i = 0; !err && (o = schema_at(SCHEMA_VERSION, i)); i++) {
+		auto_buf sql = BUF_INIT;
+
+		if (strcmp(o->type, "view") != 0)
+			continue;
+		invariant(text_starts(o->sql, create));
+		buf_fmt(&sql, "CREATE TEMP VIEW %s", o->sql + strlen(create));
+		err = buf_text(&sql) ? exec(s, sql.data) : -ERR_NOMEM;
+	}
+	return err;
 }
 
 sqlite3 *store_db(struct store *s)

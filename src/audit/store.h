@@ -20,6 +20,8 @@ enum store_mode {
 };
 
 /** store_open: opens a store and checks that it is one of this version.
+ * One of an earlier version that is read has the columns of this one; created, it is made one
+ * of this version where it can be (audit/upgrade.h).
  * @why: set on failure to a sentence for people; free(3).
  * Returns 0 or -ERR_NOMEM, -ERR_PERM, -ERR_VERSION, -ERR_DAMAGED, -ERR_FORMAT
  * (a database of something else), -ERR_FULL, -ERR_NOTFOUND, -ERR_BUSY,
@@ -42,6 +44,13 @@ void store_settle(struct store *s);
 
 /** store_db: the connection, for readers. */
 sqlite3 *store_db(struct store *s);
+/** store_version: of its schema, when it was opened. */
+int64_t store_version(const struct store *s);
+/** store_has_sizes: whether it has a place for what an effect took away. */
+bool store_has_sizes(const struct store *s);
+/** store_own_views: from here on this connection's views are those of this wary, whatever
+ * the store has under their names.  For one that only reads. Returns 0 or a store_ error. */
+must_check int store_own_views(struct store *s);
 /** store_path: as given to store_open. */
 const char *store_path(const struct store *s);
 

@@ -11,6 +11,7 @@ enum store_sql {
 	SQL_ACT,
 	SQL_DETAIL,
 	SQL_EVENT,
+	SQL_EVENT_SIZED,
 	SQL_CLOSING,
 	SQL_CHECKPOINT,
 	SQL_SIGNER,
@@ -31,7 +32,8 @@ enum store_sql {
 struct store {
 	sqlite3 *db;
 	char *path;
-	int turn_fd; /* opened by the first batch; -1 before */
+	int turn_fd;     /* opened by the first batch; -1 before */
+	int64_t version; /* of its schema, when it was opened */
 	sqlite3_stmt *stmt[STORE_SQL_COUNT];
 };
 

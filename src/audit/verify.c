@@ -355,20 +355,45 @@ bool verify_wants(const struct verify *v, uint64_t session)
 	return !o->only_n || bsearch(&session, o->only, o->only_n, sizeof *o->only, by_id);
 }
 
+static bool is_version(struct verify *v)
+{
+	sqlite3_stmt *stmt = verify_prepare(v, "PRAGMA user_version");
+	bool same = stmt && verify_step(v, stmt, "version") &&
+	            sqlite3_column_int64(stmt, 0) == store_version(v->store);
+
+	sqlite3_finalize(stmt);
+	return same;
+}
+
+/* All of it as it is at one moment, whoever writes meanwhile, of the version that it has then. */
+static int open_moment(struct verify *v, char **why)
+{
+	int err = store_open(v->options->db, STORE_READ, &v->store, why);
+
+	if (err)
+		return err;
+	/* Before that moment: what this machine saw until then is there. */
+	verify_anchors_begin(v);
+	if (!v->err && sqlite3_exec(store_db(v->store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		v->err = -ERR_SYS;
+	if (v->err || is_version(v) || v->err)
+		return 0;
+	/* It was made a later version just now. */
+	store_close(ptr_take(v->store));
+	free(ptr_take(v->anchors));
+	v->anchors_n = 0;
+	return open_moment(v, why);
+}
+
 int verify_store(const struct verify_options *o, struct verify_result *out, char **why)
 {
 	struct verify v = {.options = o, .result = out, .keys_n = o->public_keys_n};
 	int err;
 
 	*out = (struct verify_result){0};
-	err = store_open(o->db, STORE_READ, &v.store, why);
+	err = open_moment(&v, why);
 	if (err)
 		return err;
-	/* Before that moment: what this machine saw until then is there. */
-	verify_anchors_begin(&v);
-	/* All of it as it is at one moment, whoever writes meanwhile. */
-	if (!v.err && sqlite3_exec(store_db(v.store), "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-		v.err = -ERR_SYS;
 	if (!v.err && verify_load(&v))
 		check_all(&v);
 	if (!out->wrong)

@@ -17,7 +17,7 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 	const char *sql;
 	const char *table;
 	bool is_text;
-	bool is_former;
+	bool is_earlier;
 
 	sqlite3_reset(stmt);
 	sqlite3_bind_text(stmt, 1, o->type, -1, SQLITE_STATIC);
@@ -31,15 +31,16 @@ static void check_schema_object(struct verify *v, sqlite3_stmt *stmt, const stru
 	          sqlite3_column_type(stmt, 1) == SQLITE_TEXT;
 	sql = (const char *)sqlite3_column_text(stmt, 0);
 	table = (const char *)sqlite3_column_text(stmt, 1);
-	is_former = sql && schema_is_former(o, sql);
-	if (!is_text || !sql || !table || (strcmp(sql, o->sql) != 0 && !is_former) ||
+	is_earlier = sql && schema_is_earlier(store_version(v->store), o, sql);
+	if (!is_text || !sql || !table || (strcmp(sql, o->sql) != 0 && !is_earlier) ||
 	    strcmp(table, o->table) != 0)
 		verify_wrong(v, "the %s %s was changed", o->type, o->name);
-	else if (is_former)
-		verify_note(v,
-		            "the %s %s is as an earlier wary made it, and may leave rows out: see "
-		            "events instead",
-		            o->type, o->name);
+	else if (is_earlier)
+		verify_note(
+			v,
+			"the %s %s is as an earlier wary made it, and leaves rows out for other "
+			"programs: wary audit sql does not use it",
+			o->type, o->name);
 }
 
 bool verify_tables_ours(struct verify *v)
@@ -48,18 +49,18 @@ bool verify_tables_ours(struct verify *v)
 	uint64_t before = v->result->wrong;
 	const struct schema_object *o;
 
-	for (size_t i = 0; stmt && (o = schema_at(i)); i++)
+	for (size_t i = 0; stmt && (o = schema_at(store_version(v->store), i)); i++)
 		if (strcmp(o->type, "table") == 0)
 			check_schema_object(v, stmt, o);
 	sqlite3_finalize(stmt);
 	return stmt && v->result->wrong == before;
 }
 
-static bool is_ours(const char *type, const char *name)
+static bool is_ours(struct verify *v, const char *type, const char *name)
 {
 	const struct schema_object *o;
 
-	for (size_t i = 0; type && name && (o = schema_at(i)); i++)
+	for (size_t i = 0; type && name && (o = schema_at(store_version(v->store), i)); i++)
 		if (strcmp(o->type, type) == 0 && strcmp(o->name, name) == 0)
 			return true;
 	return false;
@@ -77,7 +78,7 @@ static void check_strangers(struct verify *v)
 		auto_free char *shown_type = NULL;
 		auto_free char *shown = NULL;
 
-		if (is_ours(type, name))
+		if (is_ours(v, type, name))
 			continue;
 		shown_type = text_printable_str(type ? type : "thing", 16);
 		shown = text_printable_str(name ? name : "?", 64);
@@ -91,7 +92,7 @@ static void check_schema(struct verify *v)
 	sqlite3_stmt *stmt = verify_prepare(v, SCHEMA_ENTRY);
 	const struct schema_object *o;
 
-	for (size_t i = 0; stmt && (o = schema_at(i)); i++)
+	for (size_t i = 0; stmt && (o = schema_at(store_version(v->store), i)); i++)
 		check_schema_object(v, stmt, o);
 	sqlite3_finalize(stmt);
 	check_strangers(v);
@@ -117,18 +118,18 @@ static void check_pages(struct verify *v, const char *sql)
 static void check_file(struct verify *v)
 {
 	static const char *const pragmas[] = {
-		"PRAGMA integrity_check(session)",
-		"PRAGMA integrity_check(checkpoint)",
-		"PRAGMA integrity_check(tombstone)",
-		"PRAGMA integrity_check(source)",
-		"PRAGMA integrity_check(session_source)",
-		"PRAGMA integrity_check(signer)",
-		"PRAGMA integrity_check(closing)",
-		"PRAGMA quick_check(string)",
-		"PRAGMA quick_check(actor)",
-		"PRAGMA quick_check(act)",
-		"PRAGMA quick_check(detail)",
-		"PRAGMA quick_check(event)",
+		"PRAGMA main.integrity_check(session)",
+		"PRAGMA main.integrity_check(checkpoint)",
+		"PRAGMA main.integrity_check(tombstone)",
+		"PRAGMA main.integrity_check(source)",
+		"PRAGMA main.integrity_check(session_source)",
+		"PRAGMA main.integrity_check(signer)",
+		"PRAGMA main.integrity_check(closing)",
+		"PRAGMA main.quick_check(string)",
+		"PRAGMA main.quick_check(actor)",
+		"PRAGMA main.quick_check(act)",
+		"PRAGMA main.quick_check(detail)",
+		"PRAGMA main.quick_check(event)",
 	};
 
 	for (size_t i = 0; !v->err && i < sizeof pragmas / sizeof pragmas[0]; i++)

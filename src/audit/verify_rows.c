@@ -67,6 +67,7 @@ static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chai
                        struct buf *copy)
 {
 	struct rows_event row = {.id = id, .seq = seq};
+	bool has_links;
 
 	row.at_us = columns_id(c);
 	row.took_us = columns_id(c);
@@ -75,6 +76,11 @@ static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chai
 	row.object = columns_id(c);
 	row.detail = columns_id(c);
 	row.result = columns_int_or_null(c, &row.known);
+	row.size_before = (uint64_t)columns_int_or_null(c, &row.has_size);
+	row.links_left = (uint64_t)columns_int_or_null(c, &has_links);
+	if (row.has_size != has_links || (row.has_size && !row.known) ||
+	    row.size_before > INT64_MAX || row.links_left > INT64_MAX)
+		c->wrong = true;
 	chain_event(chain, &row, copy);
 }
 
@@ -101,8 +107,8 @@ static const struct {
                           " FROM detail WHERE id >= ? ORDER BY id",
                           leaf_detail},
 	[ROWS_EVENTS] = {"row",
-                         "SELECT id, at_us, took_us, actor, act, object, detail, result, mark"
-                         " FROM event WHERE id >= ? ORDER BY id",
+                         "SELECT id, at_us, took_us, actor, act, object, detail, result,"
+                         " size_before, links_left, mark FROM event WHERE id >= ? ORDER BY id",
                          leaf_event},
 };
 

@@ -94,6 +94,11 @@ void audit_event_json(struct buf *out, const struct read_event *e, bool schema)
 		buf_fmt(out, "\"result\":%lld", (long long)e->result);
 	else
 		buf_str(out, "\"result\":null");
+	if (e->has_size)
+		buf_fmt(out, ",\"size_before\":%llu,\"links_left\":%llu",
+		        (unsigned long long)e->size_before, (unsigned long long)e->links_left);
+	else
+		buf_str(out, ",\"size_before\":null,\"links_left\":null");
 	audit_used_of(e, &used);
 	audit_used_json(out, &used);
 	buf_chr(out, '}');
@@ -107,7 +112,7 @@ void audit_event_csv_head(struct buf *out)
 		buf_fmt(out, "%s,", short_numbers[i].name);
 	for (size_t i = 0; i < COUNT(texts); i++)
 		buf_fmt(out, "%s,", texts[i].name);
-	buf_str(out, "reason,result\r\n");
+	buf_str(out, "reason,result,size_before,links_left\r\n");
 }
 
 static void put_cell(struct buf *out, const struct rows_text *t)
@@ -149,5 +154,11 @@ void audit_event_csv(struct buf *out, const struct read_event *e)
 	buf_fmt(out, "%lld,", (long long)e->reason);
 	if (e->known)
 		buf_fmt(out, "%lld", (long long)e->result);
+	buf_chr(out, ',');
+	if (e->has_size)
+		buf_fmt(out, "%llu", (unsigned long long)e->size_before);
+	buf_chr(out, ',');
+	if (e->has_size)
+		buf_fmt(out, "%llu", (unsigned long long)e->links_left);
 	buf_str(out, "\r\n");
 }

@@ -97,6 +97,11 @@ static void put_result(struct buf *b, const struct read_event *e)
 		buf_str(b, "unknown");
 		return;
 	}
+	if (e->has_size) {
+		buf_str(b, "had ");
+		text_thousands(b, e->size_before);
+		buf_str(b, " B");
+	}
 	if (e->result >= 0)
 		return;
 	/* Its name led elsewhere: the row that follows has what it led to. */

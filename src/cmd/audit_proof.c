@@ -91,6 +91,12 @@ static void print_verdict(const struct proof_rows *r)
 	if (name) /* the kernel has numbers that have none */
 		buf_fmt(&b, " %s", name);
 	line("result", &b);
+	if (r->event.has_size) {
+		text_thousands(&b, r->event.size_before);
+		buf_fmt(&b, " bytes before, names left: %llu",
+		        (unsigned long long)r->event.links_left);
+	}
+	line("size", &b);
 }
 
 static void print_detail(const struct proof_rows *r)

@@ -199,6 +199,26 @@ static void show_used(struct show *w)
 	print_line("used", &line, "not known");
 }
 
+/* What no name leads to any more, and what was cut off. A truncate's flags are the new
+ * length. Counted as a floating number, which cannot overflow. */
+#define TAKEN                                                                         \
+	"total(CASE WHEN a.syscall = 'truncate' THEN max(0, e.size_before - a.flags)" \
+	" WHEN e.links_left = 0 OR a.syscall GLOB 'open*' OR a.syscall = 'creat'"     \
+	" THEN e.size_before END)"
+
+static void put_taken(struct show *w, struct buf *line)
+{
+	sqlite3_stmt *stmt = ask(w, "SELECT " TAKEN OF_SESSION DONE);
+	double bytes = row(w, stmt) ? sqlite3_column_double(stmt, 0) : 0;
+
+	if (bytes >= 1 && bytes < 1.8e19) {
+		buf_str(line, line->len_bytes ? " · " : "");
+		text_thousands(line, (unsigned long long)bytes);
+		buf_str(line, " bytes taken away");
+	}
+	sqlite3_finalize(stmt);
+}
+
 static void show_files(struct show *w)
 {
 	static const struct {
@@ -229,6 +249,7 @@ static void show_files(struct show *w)
 		}
 	}
 	sqlite3_finalize(stmt);
+	put_taken(w, &line);
 	print_line("files", &line, "none");
 }
 

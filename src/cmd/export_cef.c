@@ -94,6 +94,14 @@ static void put_result(struct buf *out, const struct export_row *x, size_t at)
 		buf_fmt(out, "%lld", (long long)x->e->result);
 }
 
+/* CEF's integers have 32 bits. */
+static void put_size(struct buf *out, const struct export_row *x, size_t at)
+{
+	(void)at;
+	if (x->e->has_size && x->e->size_before <= INT32_MAX)
+		buf_fmt(out, "%llu", (unsigned long long)x->e->size_before);
+}
+
 static void put_error(struct buf *out, const struct export_row *x, size_t at)
 {
 	const char *name = NULL;
@@ -181,6 +189,7 @@ static const struct field fields[] = {
 	{"suid", NULL, TEXT_MAX_BYTES, put_user_id, 0},
 	{"fname", NULL, TEXT_MAX_BYTES, put_file_name, 0},
 	{"filePath", NULL, TEXT_MAX_BYTES, put_file, 0},
+	{"oldFileSize", NULL, SHORT_MAX_BYTES, put_size, 0},
 	{"fileHash", NULL, HASH_MAX_BYTES, put_text, EVENT(sha256)},
 	{"dst", NULL, SHORT_MAX_BYTES, put_ipv4, CLASS_CONNECT},
 	{"c6a3", "Destination IPv6 Address", SHORT_MAX_BYTES, put_ipv6, CLASS_CONNECT},

@@ -110,6 +110,8 @@ static const struct export_field common[] = {
 	EXPORT_EVENT("wary.flags", export_u64, flags),
 	{"wary.result", export_result, 0},
 	EXPORT_EVENT("wary.reason", export_i64, reason),
+	EXPORT_EVENT("wary.size_before", export_size, size_before),
+	EXPORT_EVENT("wary.links_left", export_size, links_left),
 	EXPORT_EVENT("wary.stack", export_text, stack),
 	{NULL, NULL, 0}};
 

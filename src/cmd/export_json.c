@@ -110,6 +110,11 @@ json_t *export_i64(const struct export_row *x, size_t at)
 	return export_u64(x, at);
 }
 
+json_t *export_size(const struct export_row *x, size_t at)
+{
+	return x->e->has_size ? export_u64(x, at) : NULL;
+}
+
 json_t *export_origin_text(const struct export_row *x, size_t at)
 {
 	struct rows_text t;

@@ -29,6 +29,7 @@ json_t *export_words_text(const struct export_row *x, size_t at);
 json_t *export_number_of(const struct export_row *x, size_t at); /* u32; none where 0 */
 json_t *export_u64(const struct export_row *x, size_t at);
 json_t *export_i64(const struct export_row *x, size_t at);
+json_t *export_size(const struct export_row *x, size_t at); /* u64; none where not known */
 /* Of struct export_origin: a char pointer, printable. */
 json_t *export_origin_text(const struct export_row *x, size_t at);
 #define EXPORT_EVENT(path, make, member)                        \

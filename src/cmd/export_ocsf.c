@@ -142,51 +142,87 @@ static json_t *program_file(const struct export_row *x, size_t at)
 	return file_of(x, at, FILE_REGULAR);
 }
 
-static const struct export_field common[] = {EXPORT_EVENT("time", time_ms, time_us),
-                                             EXPORT_EVENT("duration", time_ms, took_us),
-                                             {"severity_id", severity, 0},
-                                             {"status_id", status, 0},
-                                             {"status_code", export_error, 0},
-                                             {"action_id", action, 0},
-                                             {"disposition_id", disposition, 0},
-                                             {"message", export_message, 0},
-                                             {"metadata.version", schema_version, 0},
-                                             {"metadata.product.name", export_name_wary, 0},
-                                             {"metadata.product.vendor_name", export_name_wary, 0},
-                                             EXPORT_ORIGIN("metadata.product.version", version),
-                                             {"metadata.profiles", profiles, 0},
-                                             {"metadata.log_name", log_name, 0},
-                                             {"metadata.uid", export_id_text, 0},
-                                             EXPORT_EVENT("metadata.sequence", export_u64, seq),
-                                             {"metadata.correlation_uid", export_session, 0},
-                                             EXPORT_EVENT("metadata.event_code", export_text, kind),
-                                             EXPORT_ORIGIN("device.hostname", host),
-                                             {"device.type_id", export_number, 0},
-                                             {"device.os.name", linux_name, 0},
-                                             {"device.os.type_id", export_number, OS_LINUX},
-                                             EXPORT_ORIGIN("device.os.kernel_release", kernel),
-                                             {"actor.user.uid", export_user_id, 0},
-                                             {"actor.user.name", export_user_name, 0},
-                                             {"policy.name", export_rule, 0},
-                                             EXPORT_EVENT("policy.desc", export_text, rule_text),
-                                             EXPORT_EVENT("unmapped.kind", export_text, kind),
-                                             EXPORT_EVENT("unmapped.class", export_text, class),
-                                             EXPORT_EVENT("unmapped.object", export_text, object),
-                                             EXPORT_EVENT("unmapped.object2", export_text, object2),
-                                             EXPORT_EVENT("unmapped.answer", export_text, answer),
-                                             EXPORT_EVENT("unmapped.judge", export_text, judge),
-                                             EXPORT_EVENT("unmapped.syscall", export_text, syscall),
-                                             EXPORT_EVENT("unmapped.flags", export_u64, flags),
-                                             {"unmapped.result", export_result, 0},
-                                             EXPORT_EVENT("unmapped.reason", export_i64, reason),
-                                             EXPORT_EVENT("unmapped.stack", export_text, stack),
-                                             {NULL, NULL, 0}};
+/* A device must be told by something; and a question comes from this machine. */
+static json_t *this_host(const struct export_row *x, size_t at)
+{
+	json_t *name = export_origin_text(x, offsetof(struct export_origin, host));
+
+	(void)at;
+	return name ? name : export_made(json_string("localhost"));
+}
+
+/* A process must be told by something. @at: of its number. */
+static json_t *no_number(const struct export_row *x, size_t at)
+{
+	uint32_t n;
+
+	memcpy(&n, (const char *)x->e + at, sizeof n);
+	return n ? NULL : export_made(json_string("unknown"));
+}
+
+/* A thread of a process that is known. */
+static json_t *thread_of(const struct export_row *x, size_t at)
+{
+	return x->e->pid ? export_number_of(x, at) : NULL;
+}
+
+/* A policy must have a name: where none is known, who decided. */
+static json_t *policy_name(const struct export_row *x, size_t at)
+{
+	if (x->e->rule_file.len_bytes || !x->e->rule_text.len_bytes)
+		return export_rule(x, at);
+	return export_text(x, offsetof(struct read_event, judge));
+}
+
+static const struct export_field common[] = {
+	EXPORT_EVENT("time", time_ms, time_us),
+	EXPORT_EVENT("duration", time_ms, took_us),
+	{"severity_id", severity, 0},
+	{"status_id", status, 0},
+	{"status_code", export_error, 0},
+	{"action_id", action, 0},
+	{"disposition_id", disposition, 0},
+	{"message", export_message, 0},
+	{"metadata.version", schema_version, 0},
+	{"metadata.product.name", export_name_wary, 0},
+	{"metadata.product.vendor_name", export_name_wary, 0},
+	EXPORT_ORIGIN("metadata.product.version", version),
+	{"metadata.profiles", profiles, 0},
+	{"metadata.log_name", log_name, 0},
+	{"metadata.uid", export_id_text, 0},
+	EXPORT_EVENT("metadata.sequence", export_u64, seq),
+	{"metadata.correlation_uid", export_session, 0},
+	EXPORT_EVENT("metadata.event_code", export_text, kind),
+	{"device.hostname", this_host, 0},
+	{"device.type_id", export_number, 0},
+	{"device.os.name", linux_name, 0},
+	{"device.os.type_id", export_number, OS_LINUX},
+	EXPORT_ORIGIN("device.os.kernel_release", kernel),
+	{"actor.user.uid", export_user_id, 0},
+	{"actor.user.name", export_user_name, 0},
+	{"policy.name", policy_name, 0},
+	EXPORT_EVENT("policy.desc", export_text, rule_text),
+	EXPORT_EVENT("unmapped.kind", export_text, kind),
+	EXPORT_EVENT("unmapped.class", export_text, class),
+	EXPORT_EVENT("unmapped.object", export_text, object),
+	EXPORT_EVENT("unmapped.object2", export_text, object2),
+	EXPORT_EVENT("unmapped.answer", export_text, answer),
+	EXPORT_EVENT("unmapped.judge", export_text, judge),
+	EXPORT_EVENT("unmapped.syscall", export_text, syscall),
+	EXPORT_EVENT("unmapped.flags", export_u64, flags),
+	{"unmapped.result", export_result, 0},
+	EXPORT_EVENT("unmapped.reason", export_i64, reason),
+	EXPORT_EVENT("unmapped.size_before", export_size, size_before),
+	EXPORT_EVENT("unmapped.links_left", export_size, links_left),
+	EXPORT_EVENT("unmapped.stack", export_text, stack),
+	{NULL, NULL, 0}};
 
 /* Who acts: for all but the start and end of a process, where it is the
  * parent. */
 static const struct export_field acting[] = {
 	EXPORT_EVENT("actor.process.pid", export_number_of, pid),
-	EXPORT_EVENT("actor.process.ptid", export_number_of, tid),
+	EXPORT_EVENT("actor.process.uid", no_number, pid),
+	EXPORT_EVENT("actor.process.ptid", thread_of, tid),
 	EXPORT_EVENT("actor.process.name", export_base, program),
 	EXPORT_EVENT("actor.process.file", program_file, program),
 	EXPORT_EVENT("actor.process.parent_process.pid", export_number_of, ppid),
@@ -200,6 +236,7 @@ static const struct export_field file_fields[] = {EXPORT_EVENT("file.name", file
 
 static const struct export_field exec_fields[] = {
 	EXPORT_EVENT("process.pid", export_number_of, pid),
+	EXPORT_EVENT("process.uid", no_number, pid),
 	EXPORT_EVENT("process.name", export_base, object),
 	EXPORT_EVENT("process.file", program_file, object),
 	EXPORT_EVENT("process.file.hashes", hashes, sha256),
@@ -210,7 +247,9 @@ static const struct export_field exec_fields[] = {
 
 static const struct export_field process_fields[] = {
 	EXPORT_EVENT("actor.process.pid", export_number_of, ppid),
+	EXPORT_EVENT("actor.process.uid", no_number, ppid),
 	EXPORT_EVENT("process.pid", export_number_of, pid),
+	EXPORT_EVENT("process.uid", no_number, pid),
 	EXPORT_EVENT("process.name", export_base, program),
 	EXPORT_EVENT("process.file", program_file, program),
 	EXPORT_EVENT("process.cmd_line", export_run_text, argv),
@@ -241,15 +280,6 @@ static const struct export_field listen_fields[] = {{"src_endpoint.ip", export_i
                                                     {"src_endpoint.name", end_name, 0},
                                                     {"src_endpoint.port", export_port, 0},
                                                     {NULL, NULL, 0}};
-
-/* An event of the network names an end: a question comes from this machine. */
-static json_t *this_host(const struct export_row *x, size_t at)
-{
-	json_t *name = export_origin_text(x, offsetof(struct export_origin, host));
-
-	(void)at;
-	return name ? name : export_made(json_string("localhost"));
-}
 
 static const struct export_field dns_fields[] = {{"query.hostname", export_host, 0},
                                                  {"src_endpoint.hostname", this_host, 0},

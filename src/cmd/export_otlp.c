@@ -51,6 +51,8 @@ static const struct export_field attributes[] = {
 	{"wary.result", export_result, 0},
 	{"error.type", export_error, 0},
 	EXPORT_EVENT("wary.reason", export_i64, reason),
+	EXPORT_EVENT("wary.size_before", export_size, size_before),
+	EXPORT_EVENT("wary.links_left", export_size, links_left),
 	EXPORT_EVENT("wary.took_us", export_u64, took_us),
 	EXPORT_EVENT("wary.sha256", export_text, sha256),
 	EXPORT_EVENT("wary.stack", export_text, stack),

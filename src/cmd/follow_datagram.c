@@ -138,6 +138,10 @@ static void put_numbers(struct buf *out, const struct export_row *x)
 	buf_fmt(out, "WARY_REASON=%lld\n", (long long)x->e->reason);
 	if (x->e->known)
 		buf_fmt(out, "WARY_RESULT=%lld\n", (long long)x->e->result);
+	if (x->e->has_size)
+		buf_fmt(out, "WARY_SIZE_BEFORE=%llu\nWARY_LINKS_LEFT=%llu\n",
+		        (unsigned long long)x->e->size_before,
+		        (unsigned long long)x->e->links_left);
 }
 
 /* Printable text has no line ends: every field is NAME=VALUE on one line. */

@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 from export_stores import CLASSES, KINDS, kinds_store
-from wary_test import BUILD, DB, TMP, WARY, audit, finish, has, ok, same, wary
+from wary_test import BUILD, DB, TMP, WARY, audit, changed_copy, finish, has, ok, same, wary
 
 HOSTILE = ["a=b|c\\d", "two\nlines", "tab\tand\x1b[31m", "k=v x=y", "|CEF:0|", '"},{"x":"', "bidi\u202eend", "ü€"]
 
@@ -35,65 +35,81 @@ def typed(value, kind):
     return isinstance(value, kind) and (kind is not int or not isinstance(value, bool))
 
 
-# ---- OCSF: class_uid -> category, activities, what must be there; checked against ocsf-schema v1.6.0, ----
-# ---- commit d0cd8a0fef198bf93086044e33fda6d80c74b9ef ----------------------------------------------------
+# ---- OCSF: what wary writes of it, checked against ocsf-schema v1.6.0, commit -------------------------------
+# ---- d0cd8a0fef198bf93086044e33fda6d80c74b9ef: each class and object, its attributes and their types ---------
 
-ACTIVITIES = {1001: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 99}, 1003: {0, 1, 2, 3, 4, 99},
-              1007: {0, 1, 2, 3, 4, 5, 99}, 4001: {0, 1, 2, 3, 4, 5, 6, 7, 99}, 4003: {0, 1, 2, 6, 99},
-              6002: {0, 1, 2, 3, 4, 5, 6, 7, 8, 99}, 0: {0, 99}}
-REQUIRED = {1001: ["actor", "device", "file"], 1003: ["actor", "device", "kernel"], 1007: ["actor", "device", "process"],
-            4001: [], 4003: [], 6002: ["app"], 0: []}
-# One of these is (constraints of the class). "tid" is deprecated since 1.6.0, and no attribute here.
-ONE_OF = {4001: ["dst_endpoint", "src_endpoint"], 4003: ["dst_endpoint", "src_endpoint"]}
-# Object -> what is required in it, and one of what.
-OBJECT = {"file": (["name", "type_id"], []), "kernel": (["name", "type_id"], []), "device": (["type_id"], []),
-          "os": (["name", "type_id"], []), "metadata": (["product", "version"], []), "query": (["hostname"], []),
-          "process": ([], ["pid", "uid", "cpid"]), "parent_process": ([], ["pid", "uid", "cpid"]),
-          "user": ([], ["account", "name", "uid"]), "actor": ([], ["process", "user", "session", "app_name"]),
-          "dst_endpoint": ([], ["ip", "uid", "name", "hostname", "svc_name"]),
-          "src_endpoint": ([], ["ip", "uid", "name", "hostname", "svc_name"]), "file_result": (["name", "type_id"], []),
-          "app": ([], []), "product": ([], []), "policy": ([], []), "hashes": (["algorithm_id", "value"], [])}
-OCSF_TYPES = {
-    int: ["time", "duration", "severity_id", "status_id", "action_id", "disposition_id", "category_uid", "class_uid",
-          "activity_id", "type_uid", "exit_code", "type_id", "pid", "ptid", "port", "sequence", "algorithm_id"],
-    str: ["message", "status_code", "activity_name", "name", "path", "cmd_line", "working_directory", "hostname", "ip",
-          "version", "vendor_name", "uid", "desc", "log_name", "correlation_uid", "event_code", "kernel_release",
-          "algorithm", "value"],
-}
+# Of an activity that has a name in the schema, activity_name is that.
+ACTIVITIES = {1001: {1: "Create", 2: "Read", 3: "Update", 4: "Delete", 6: "Set Attributes", 8: "Get Attributes"},
+              1003: {4: "Invoke"}, 1007: {1: "Launch", 2: "Terminate"},
+              4001: {1: "Open", 4: "Fail", 5: "Refuse", 7: "Listen"}, 4003: {1: "Query"},
+              6002: {1: "Install", 2: "Remove"}, 0: {}}
+CLASS = {1001: "file_activity", 1003: "kernel_activity", 1007: "process_activity", 4001: "network_activity",
+         4003: "dns_activity", 6002: "application_lifecycle", 0: "base_event"}
+# Attributes by type: the type's name, or an object's; [x] is a list of x. Those that are required end in "!".
+EVENT = {"integer": "severity_id! status_id action_id disposition_id category_uid! class_uid! activity_id!",
+         "long": "type_uid! duration", "timestamp": "time!", "string": "message status_code activity_name",
+         "metadata": "metadata!", "actor": "actor", "device": "device", "policy": "policy", "unmapped": "unmapped"}
+ON_HOST = {**EVENT, "actor": "actor!", "device": "device!"}  # by the profile host
+OCSF = {
+    "file_activity": {**ON_HOST, "file": "file! file_result"}, "kernel_activity": {**ON_HOST, "kernel": "kernel!"},
+    "process_activity": {**ON_HOST, "process": "process!", "integer": EVENT["integer"] + " exit_code"},
+    "network_activity": {**EVENT, "network_endpoint": "src_endpoint dst_endpoint"},
+    "dns_activity": {**EVENT, "network_endpoint": "src_endpoint dst_endpoint", "dns_query": "query"},
+    "application_lifecycle": {**EVENT, "product": "app!"}, "base_event": EVENT,
+    "metadata": {"string": "version! uid correlation_uid log_name event_code", "integer": "sequence",
+                 "product": "product!", "[string]": "profiles"},
+    "product": {"string": "name version vendor_name"}, "policy": {"string": "name desc"},
+    "device": {"hostname": "hostname", "integer": "type_id!", "os": "os"},
+    "os": {"string": "name! kernel_release", "integer": "type_id!"},
+    "actor": {"process": "process", "user": "user"}, "user": {"string": "name uid"},
+    # "tid" is deprecated since 1.6.0.
+    "process": {"string": "name uid cmd_line working_directory", "integer": "pid", "long": "ptid", "file": "file",
+                "user": "user", "process": "parent_process"},
+    "file": {"string": "name! path", "integer": "type_id!", "[fingerprint]": "hashes"},
+    "fingerprint": {"string": "algorithm", "integer": "algorithm_id!", "hash": "value!"},
+    "kernel": {"string": "name!", "integer": "type_id!"}, "dns_query": {"hostname": "hostname!"},
+    "network_endpoint": {"hostname": "hostname", "ip": "ip", "string": "name", "port": "port"}}
+# One of these is there.
+ONE_OF = {"network_activity": ["dst_endpoint", "src_endpoint"], "dns_activity": ["dst_endpoint", "src_endpoint"],
+          "product": ["name"], "policy": ["name"], "device": ["hostname"], "actor": ["process", "user"],
+          "user": ["name", "uid"], "process": ["pid", "uid"], "network_endpoint": ["ip", "name", "hostname"]}
 OCSF_ENUM = {"severity_id": {0, 1, 2, 3, 4, 5, 6, 99}, "status_id": {0, 1, 2, 99}, "action_id": {0, 1, 2, 3, 4, 99},
-             "disposition_id": set(range(28)) | {99}, "algorithm_id": set(range(8)) | {99}}
-TYPE_ID = {"file": set(range(8)) | {99}, "file_result": set(range(8)) | {99}, "kernel": {0, 1, 2, 99},
-           "os": {0, 100, 101, 200, 201, 300, 301, 302, 400, 401, 402, 99}, "device": set(range(16)) | {99}}
+             "disposition_id": set(range(28)) | {99}, "algorithm_id": set(range(18)) | {99}}
+TYPE_ID = {"file": set(range(9)) | {99}, "kernel": {0, 1, 2, 99}, "device": set(range(16)) | {99},
+           "os": {0, 100, 101, 200, 201, 300, 301, 302, 400, 401, 402, 99}}
+OCSF_TYPE = {"integer": lambda v: typed(v, int) and -2**63 <= v < 2**63, "string": lambda v: typed(v, str),
+             "long": lambda v: typed(v, int) and -2**63 <= v < 2**63, "ip": lambda v: typed(v, str) and is_ip(v),
+             "timestamp": lambda v: typed(v, int) and 10**12 < v < 10**13,  # milliseconds
+             "port": lambda v: typed(v, int) and 0 <= v <= 65535,
+             "hostname": lambda v: typed(v, str) and re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", v),
+             "hash": lambda v: typed(v, str) and re.fullmatch(r"[a-fA-F0-9]+", v),
+             # What OCSF has no name for: no rule but that it is an object.
+             "unmapped": lambda v: isinstance(v, dict)}
 
 
-def ocsf_object(name, value):
-    need(name in OBJECT, f"object {name} is not one of those expected")
-    for one in value if isinstance(value, list) else [value]:
-        need(isinstance(one, dict) and one or name == "app", f"{name} is an object")
-        required, some = OBJECT[name]
-        for key in required:
-            need(key in one, f"{name}.{key} is required")
-        need(not some or any(key in one for key in some), f"{name} has one of {some}")
-        if name in TYPE_ID:
-            need(one["type_id"] in TYPE_ID[name], f"{name}.type_id {one['type_id']}")
-        ocsf_attributes(one)
+def ocsf_value(kind, value, where):
+    if kind.startswith("["):
+        need(isinstance(value, list) and value, f"{where} is a list")
+        for one in value:
+            ocsf_value(kind[1:-1], one, where)
+    elif kind in OCSF:
+        ocsf_object(kind, value, where)
+    else:
+        need(OCSF_TYPE[kind](value), f"{where} is of the type {kind}: {value!r}")
 
 
-def ocsf_attributes(row):
-    types = {name: kind for kind, names in OCSF_TYPES.items() for name in names}
-    for name, value in row.items():
-        if name == "unmapped":
-            continue
-        if name == "profiles":
-            need(value == ["host", "security_control"], "profiles")
-        elif isinstance(value, (dict, list)):
-            ocsf_object(name, value)
-        else:
-            need(name in types and typed(value, types[name]), f"{name}: {value!r}")
-            need(name not in OCSF_ENUM or value in OCSF_ENUM[name], f"{name}: {value!r} is no value of it")
-            need(name != "port" or 0 <= value <= 65535, "port")
-            need(name != "ip" or is_ip(value), f"ip {value}")
-            need(name != "hostname" or re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", value), f"hostname {value}")
+def ocsf_object(kind, value, where):
+    need(isinstance(value, dict) and value, f"{where} is an object")
+    types = {name.rstrip("!"): one for one, names in OCSF[kind].items() for name in names.split()}
+    for names in OCSF[kind].values():
+        for name in names.split():
+            need(not name.endswith("!") or name[:-1] in value, f"{where}.{name[:-1]} is required")
+    need(kind not in ONE_OF or any(name in value for name in ONE_OF[kind]), f"{where} has one of {ONE_OF.get(kind)}")
+    for name, one in value.items():
+        need(name in types, f"{where} has no {name}")
+        ocsf_value(types[name], one, f"{where}.{name}")
+        allowed = TYPE_ID[kind] if name == "type_id" else OCSF_ENUM.get(name)
+        need(allowed is None or one in allowed, f"{where}.{name}: {one} is no value of it")
 
 
 def is_ip(text):
@@ -108,17 +124,18 @@ def is_ip(text):
 
 def check_ocsf(row):
     uid = row["class_uid"]
-    need(uid in ACTIVITIES, f"class {uid}")
+    need(uid in CLASS, f"class {uid}")
+    ocsf_object(CLASS[uid], row, CLASS[uid])
     need(row["category_uid"] == uid // 1000, "category")
-    need(row["activity_id"] in ACTIVITIES[uid], f"activity {row['activity_id']} of {uid}")
-    need(row["activity_id"] != 99 or row.get("activity_name"), "another activity has a name")
-    need(row["type_uid"] == uid * 100 + row["activity_id"], "type_uid")
-    for name in ["metadata", "severity_id", "time", *REQUIRED[uid]]:
-        need(name in row, f"{name} is required of {uid}")
-    need(uid not in ONE_OF or any(name in row for name in ONE_OF[uid]), f"{uid} has one of {ONE_OF.get(uid)}")
+    activity, name = row["activity_id"], row.get("activity_name")
+    need(activity in ACTIVITIES[uid] or activity == 99, f"activity {activity} of {uid}")
+    need(name and (name == ACTIVITIES[uid].get(activity) if activity != 99 else name not in ACTIVITIES[uid].values()),
+         f"activity {activity} of {uid} is not {name}")
+    need(row["type_uid"] == uid * 100 + activity, "type_uid")
     need(at(row, "metadata.version") == "1.6.0", "the schema's version")
-    need(10**12 < row["time"] < 10**13, "time is in milliseconds")
-    ocsf_attributes(row)
+    # Those whose attributes are used: action_id, disposition_id and policy; actor and device.
+    need(at(row, "metadata.profiles") == ["host", "security_control"], "profiles")
+    need("status_id" not in row or (row["status_id"] == 2) >= ("status_code" in row), "only what failed has a code")
 
 
 # ---- ECS -------------------------------------------------------------------------------------------------
@@ -175,7 +192,8 @@ def check_ecs(row):
 CEF_MAX = {"act": 63, "outcome": 63, "cat": 1023, "reason": 1023, "msg": 1023, "sproc": 1023, "suid": 1023,
            "fname": 1023, "filePath": 1023, "fileHash": 255, "dvchost": 100, "externalId": 40, "dhost": 1023,
            "shost": 1023, **{f"cs{n}": 4000 for n in range(1, 7)}, "flexString1": 1023, "flexString2": 1023}
-CEF_NUMBER = {"rt", "spid", "dpt", "spt", "cn1", "cn2", "cn3", "externalId"}
+CEF_INTEGER = {"oldFileSize"}  # of 32 bits
+CEF_NUMBER = {"rt", *CEF_INTEGER, "spid", "dpt", "spt", "cn1", "cn2", "cn3", "externalId"}
 CEF_LABELLED = {*(f"cs{n}" for n in range(1, 7)), "cn1", "cn2", "cn3", "flexString1", "flexString2", "c6a2", "c6a3"}
 
 
@@ -211,6 +229,7 @@ def check_cef(line):
         need(len(value.encode()) <= CEF_MAX.get(key, 1023), f"{key} has {len(value)} bytes")
         need(key not in CEF_NUMBER or re.fullmatch(r"-?\d+", value), f"{key} is a number: {value}")
         need(base not in CEF_LABELLED or base + "Label" in pairs, f"{key} has a label")
+        need(key not in CEF_INTEGER or 0 <= int(value) < 2**31, f"{key} has 32 bits: {value}")
         need(key not in ("dst", "src") or re.fullmatch(r"[0-9.]+", value), f"{key} is IPv4")
     need(pairs["outcome"] in ("success", "failure", "unknown"), "outcome")
     need(all(c.isprintable() for c in line), "nothing that a terminal obeys")
@@ -252,7 +271,7 @@ def otlp_records(line):
         need(set(resource) == {"resource", "scopeLogs", "schemaUrl"}, "ResourceLogs")
         check_attributes(resource["resource"]["attributes"])
         names = {one["key"] for one in resource["resource"]["attributes"]}
-        need({"service.name", "host.name"} <= names, "of what")
+        need("service.name" in names, "of what")
         for scope in resource["scopeLogs"]:
             need(set(scope) == {"scope", "logRecords", "schemaUrl"}, "ScopeLogs")
             need(scope["scope"]["name"] == "wary.audit" and scope["logRecords"], "ScopeLogs")
@@ -325,6 +344,7 @@ def work():
 
 def test_session():
     plain, ocsf, ecs, cef, otlp = test_all(DB, "of a session")
+    has("\n".join(export("otlp")), '{"key":"host.name","value":{"stringValue":', "OTLP: on which host")
     want = {*HOSTILE, "not\udcffutf8"}
     for form, names in (("OCSF", [at(row, "file.name") for row in ocsf]), ("ECS", [at(row, "file.name") for row in ecs]),
                         ("CEF", [cef_of(line).get("fname") for line in cef]),
@@ -346,8 +366,93 @@ def test_session():
 
 def test_every_kind():
     """Rows of another kind and class each, with objects of all sorts."""
-    plain = test_all(kinds_store(), "of every kind and class")[0]
+    plain, *others = test_all(kinds_store(), "of every kind and class")
+    rows = dict(zip(("ocsf", "ecs", "cef", "otlp"), others))
     same({(row["kind"], row["class"]) for row in plain}, {(k, c) for k in KINDS for c in CLASSES}, "all of them")
+    test_planted(rows)
+
+
+def test_bare():
+    """Rows of which next to nothing is known, of a session whose machine has no name."""
+    kinds_store()
+    with changed_copy(TMP / "kinds.db", TMP / "bare.db") as db:
+        db.execute("UPDATE session SET host = '', user = '', kernel = '', argv = ''")
+        db.execute("UPDATE actor SET pid = 0, ppid = 0, program = 0")
+        db.execute("UPDATE act SET syscall = '', rule_file = 0, rule_line = 0")
+        db.execute("UPDATE event SET object = 0, detail = 0")
+    test_all(TMP / "bare.db", "of which little is known")
+
+
+# ---- that what is wrong is found -------------------------------------------------------------------------
+
+REMOVE = object()
+# In which row of a session, where, and what. The row is the first that has the first part of the place.
+PLANTED = {
+    "ocsf": [
+        ("file.extra", "x"), ("file.hostname", "x"), ("file.name", REMOVE), ("file.type_id", REMOVE), ("file.type_id", 42),
+        ("file.type_id", "1"), ("file.path", 1), ("file", REMOVE), ("file", []), ("file", "x"), ("file_result", {}),
+        ("extra", 1), ("time", REMOVE), ("time", 1700000000), ("time", "now"), ("duration", 1.5), ("duration", True),
+        ("severity_id", 7), ("severity_id", REMOVE), ("status_id", 3), ("action_id", 5), ("disposition_id", 28),
+        ("activity_id", 15), ("activity_id", 1), ("activity_name", "Look"), ("activity_name", REMOVE), ("type_uid", 100199),
+        ("category_uid", 2), ("class_uid", 1002), ("class_uid", 1007), ("metadata.version", "1.5.0"), ("metadata.product", REMOVE),
+        ("metadata.product.name", REMOVE), ("metadata.product.pid", 1), ("metadata.profiles", ["host"]),
+        ("metadata.profiles", "host"), ("metadata.sequence", "1"), ("actor", REMOVE), ("actor", {}), ("actor.process.pid", REMOVE),
+        ("actor.process.tid", 1), ("actor.process.ptid", "1"), ("actor.user", {}), ("actor.process.file.name", REMOVE),
+        ("device", REMOVE), ("device.hostname", REMOVE), ("device.type_id", REMOVE), ("device.type_id", 16), ("device.os.name", REMOVE),
+        ("device.os.type_id", 203), ("policy.name", REMOVE), ("policy.rule", "x"), ("unmapped", "x"), ("message", 1),
+        ("process", REMOVE), ("process.pid", REMOVE), ("exit_code", "3"), ("process.parent_process.extra", 1),
+        ("dst_endpoint", REMOVE), ("dst_endpoint.port", 65536), ("dst_endpoint.port", -1), ("dst_endpoint.ip", "10.0.0.256"),
+        ("dst_endpoint.hostname", "a b"), ("app.pid", 1), ("app", REMOVE), ("app.name", REMOVE), ("kernel.type_id", 3),
+        ("query.hostname", ""), ("query", {}), ("hashes", [{"algorithm_id": 3, "value": "x"}]),
+        ("process.file.hashes", [{"algorithm_id": 3, "value": "xyz"}]), ("process.file.hashes", [{"value": "00"}]),
+        ("process.file.hashes", {"algorithm_id": 3, "value": "00"}), ("process.file.hashes", [])],
+    "ecs": [("extra", 1), ("file.extra", "x"), ("process.pid", "1"), ("process.pid", 1.5), ("event.category", "file"),
+            ("event.category", ["filesystem"]), ("event.kind", "decision"), ("event.kind", REMOVE), ("event.type", ["installation"]),
+            ("@timestamp", REMOVE), ("@timestamp", "yesterday"), ("ecs.version", "8.16.0"), ("event.outcome", "denied"),
+            ("destination.ip", "x"), ("message", ["x"]), ("user.id", 0)],
+    "otlp": [("extra", 1), ("timeUnixNano", 1), ("timeUnixNano", "1.5"), ("severityNumber", 25), ("severityNumber", "9"),
+             ("eventName", "x" * 300), ("body", "x"), ("attributes", [{"key": "a", "value": {"intValue": 1}}]),
+             ("attributes", [{"key": "a", "value": {"intValue": "x"}}]), ("attributes", [{"key": "a", "value": {"stringValue": 1}}]),
+             ("attributes", [{"key": "a", "value": {"stringValue": "x", "intValue": "1"}}]), ("body", REMOVE),
+             ("attributes", [{"key": "a", "value": {"stringValue": "x"}}] * 2), ("attributes", [{"key": ""}])]}
+# Of a line of CEF: what is put in the place of what.
+PLANTED_CEF = [("CEF:0|", "CEF:1|"), ("|wary|wary|", "|wary|"), ("|1|rt=", "|11|rt="), ("|1|rt=", "|x|rt="), (" act=", " action="),
+               (" act=", " rt=1 act="), (" cs3Label=syscall", ""), (" outcome=success", " outcome=done"), (" outcome=success", ""),
+               (" spid=", " spid=x"), (" cn1=", " cn1=0x"), (" fname=", " fname=a=b"), (" fname=", " fname=a\\b"),
+               (" fname=", " fname=" + "x" * 1100), (" act=", " act=" + "x" * 70), (" fname=", " fname=\t"),
+               (" fname=", " oldFileSize=2147483648 fname="), (" fname=", " oldFileSize=-1 fname="), (" fname=", " oldFileSize=1.5 fname=")]
+
+
+def planted(document, where, what):
+    new = json.loads(json.dumps(document))
+    row, names = new, where.split(".")
+    for name in names[:-1]:
+        row = row.setdefault(name, {})
+    if what is REMOVE:
+        del row[names[-1]]
+    else:
+        row[names[-1]] = what
+    return new
+
+
+def is_found(check, row):
+    try:
+        check(row)
+    except (Wrong, KeyError, TypeError, AttributeError, ValueError):
+        return True
+    return False
+
+
+def test_planted(rows):
+    for form, check in (("ocsf", check_ocsf), ("ecs", check_ecs), ("otlp", check_record)):
+        for where, what in PLANTED[form]:
+            has_it = [row for row in rows[form] if at(row, where if what is REMOVE else where.split(".")[0]) is not None]
+            row = next(iter(has_it), rows[form][0])
+            ok(not is_found(check, row) and is_found(check, planted(row, where, what)),
+               f"{form}: {where} with {'nothing' if what is REMOVE else json.dumps(what)[:50]} is found")
+    for old, new in PLANTED_CEF:
+        line = next(line for line in rows["cef"] if old in line)
+        ok(not is_found(check_cef, line) and is_found(check_cef, line.replace(old, new, 1)), f"cef: {new[:40]!r} for {old!r} is found")
 
 
 def peak_kib(form, db):
@@ -385,6 +490,7 @@ def test_words():
 work()
 test_session()
 test_every_kind()
+test_bare()
 test_streams()
 test_words()
 finish()

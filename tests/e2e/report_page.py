@@ -31,6 +31,9 @@ folder, secret = sys.argv[1:3]
 os.mkdir(folder)
 for name in sys.stdin.buffer.read().split(b"\\0"):
     open(os.path.join(os.fsencode(folder), name.replace(b"/", b"-")), "wb").close()
+with open(os.path.join(folder, "gone"), "w") as f:
+    f.write("x" * 12345)
+os.unlink(os.path.join(folder, "gone"))
 for _ in range(3):
     try:
         open(secret)
@@ -137,6 +140,9 @@ def test_views(page, seen):
     has(seen[5], "No package was installed.", "packages: none")
     has(seen[6], "10.1.2.3:443", "questions: of what")
     has(seen[7], f"deny read {SECRET}", "policy: its text")
+    same(page.eval("Object.keys(data.sizes).map(i => Object.fromEntries(about(Number(i))))"
+                   ".map(d => [d.class, d['size before']])"), [["delete", "12,345 bytes, no name left"]],
+         "what was taken away is in its row's details")
     choose(page, 1)
     row = [r for r in page.eval(ROWS) if str(SECRET) in r][0]
     same(row[4], "3", "three equal refusals are counted together")

@@ -47,6 +47,16 @@ static int64_t result_of(unsigned i)
 	return i % 7 ? (int64_t)(i % 5) : -2;
 }
 
+/* Of every third that was done. */
+static struct audit_lost lost_of(unsigned i)
+{
+	return (struct audit_lost){
+		.known = i % 3 == 0 && result_of(i) >= 0,
+		.size_before = (uint64_t)i << 33,
+		.links_left = i % 2,
+	};
+}
+
 static struct receipt *begin_event(struct lane *l, unsigned i)
 {
 	char object[64];
@@ -73,7 +83,9 @@ static struct receipt *begin_event(struct lane *l, unsigned i)
 
 static bool end_event(struct lane *l, struct receipt *r, unsigned i)
 {
-	if (!r || audit_outcome(l->audit, r, result_of(i)) != 0)
+	struct audit_lost lost = lost_of(i);
+
+	if (!r || audit_outcome_lost(l->audit, r, result_of(i), &lost) != 0)
 		return false;
 	atomic_store(&l->world->marks[l->number][i], MARK_REPORTED);
 	return true;
@@ -126,6 +138,18 @@ static _Noreturn void session(const char *db, struct world *w)
 	_exit(audit_close(a, 0, "exited") == 0 ? 0 : 1);
 }
 
+static bool size_right(sqlite3_stmt *stmt, unsigned i)
+{
+	struct audit_lost lost = lost_of(i);
+
+	if (!lost.known)
+		return sqlite3_column_type(stmt, 2) == SQLITE_NULL &&
+		       sqlite3_column_type(stmt, 3) == SQLITE_NULL;
+	return sqlite3_column_type(stmt, 2) == SQLITE_INTEGER &&
+	       sqlite3_column_int64(stmt, 2) == (int64_t)lost.size_before &&
+	       sqlite3_column_int64(stmt, 3) == (int64_t)lost.links_left;
+}
+
 /* One row: -1 where it is false, else what was seen is counted. */
 static bool row_right(sqlite3_stmt *stmt, struct world *w, uint8_t (*seen)[EVENTS_MAX])
 {
@@ -138,8 +162,9 @@ static bool row_right(sqlite3_stmt *stmt, struct world *w, uint8_t (*seen)[EVENT
 	    i >= EVENTS_MAX || seen[lane][i]++)
 		return false;
 	if (known)
-		return sqlite3_column_int64(stmt, 1) == result_of(i);
-	return atomic_load(&w->marks[lane][i]) != MARK_REPORTED;
+		return sqlite3_column_int64(stmt, 1) == result_of(i) && size_right(stmt, i);
+	return sqlite3_column_type(stmt, 2) == SQLITE_NULL &&
+	       atomic_load(&w->marks[lane][i]) != MARK_REPORTED;
 }
 
 /* Every row of the last session against what was done. */
@@ -157,10 +182,11 @@ static unsigned compare(const char *db, struct world *w)
 		free(seen);
 		return 1;
 	}
-	if (sqlite3_prepare_v2(store_db(s),
-	                       "SELECT object, result FROM decisions WHERE session ="
-	                       " (SELECT name FROM session ORDER BY id DESC LIMIT 1)",
-	                       -1, &stmt, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    store_db(s),
+		    "SELECT object, result, size_before, links_left FROM decisions"
+		    " WHERE session = (SELECT name FROM session ORDER BY id DESC LIMIT 1)",
+		    -1, &stmt, NULL) != SQLITE_OK)
 		wrong++;
 	while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
 		wrong += !row_right(stmt, w, seen);

@@ -156,7 +156,8 @@ def check_tombstones():
     first = rows("SELECT min(id) FROM event")[0][0]
     ok(first > 1, "there is a gap before the first row")
     found("a row put into the gap", r"inserted",
-          f"INSERT INTO event SELECT 1, at_us, took_us, actor, act, object, detail, result, mark FROM event"
+          f"INSERT INTO event SELECT 1, at_us, took_us, actor, act, object, detail, result, mark,"
+          f" size_before, links_left FROM event"
           f" WHERE id = {first}", second_too=True)
     with contextlib.closing(sqlite3.connect(copy("guarded"), isolation_level=None)) as db:
         for sql in ("DELETE FROM tombstone", "UPDATE tombstone SET at_us = 1", "DELETE FROM event"):

@@ -141,7 +141,7 @@ def every_table():
     found("event: the last three rows removed", r"^wary: row .* and 2 after it were removed",
           "DELETE FROM event WHERE rowid > (SELECT max(rowid) - 3 FROM event)")
     found("event: a row inserted before all", r"^wary: row .* was inserted",
-          "INSERT INTO event SELECT -5, at_us, took_us, actor, act, object, detail, result, mark"
+          "INSERT INTO event SELECT -5, at_us, took_us, actor, act, object, detail, result, mark, size_before, links_left"
           " FROM event WHERE id = 3")
     found("a row changed and its hash made anew", r"hash",
           "UPDATE event SET took_us = took_us + 1, mark = mark + 1 WHERE id = 5")
@@ -173,16 +173,15 @@ def second(what, pattern, status=1):
 
 
 def older_view():
-    """Stores from before the first release have a view with other bits: no change, and said."""
+    """A view as stores from before the first release have it is in one of this version a change (and in those
+    none: e2e/audit_older.py)."""
     db = sqlite3.connect(ORIGINAL)
     sql, = db.execute("SELECT sql FROM sqlite_master WHERE name = 'flows'").fetchone()
     db.close()
     older = sql.replace("& 768", "& 1536")
-    path = copy("tampered")
-    change_store(path, "DROP VIEW flows", older, keep_triggers=True)
-    status, text = verify(path)
-    check(older != sql and status == 0 and "view flows is as an earlier wary made it" in text, "an older view is told")
-    second("an older view", ": intact", status=0)
+    found("an older view", "^wary: the view flows was changed", "DROP VIEW flows", older, keep_triggers=True)
+    check(older != sql, "which is another")
+    second("an older view", "the schema was changed")
     found("no other", "^wary: the view flows was changed", "DROP VIEW flows", sql.replace("& 768", "& 512"),
           keep_triggers=True)
     second("no other", "the schema was changed")

@@ -62,6 +62,7 @@ static bool one(struct audit *a, struct work *w, bool die)
 {
 	bool refused = false;
 	const struct audit_event *e = work_next(w, &refused);
+	struct audit_lost lost;
 	struct receipt *r;
 
 	if (refused && !die)
@@ -69,7 +70,8 @@ static bool one(struct audit *a, struct work *w, bool die)
 	r = audit_intent(a, e);
 	if (r && die)
 		raise(SIGKILL);
-	return r && audit_outcome(a, r, w->n % 5 ? 0 : -2) == 0;
+	lost = (struct audit_lost){.known = w->n % 5 == 1, .size_before = w->n, .links_left = 1};
+	return r && audit_outcome_lost(a, r, w->n % 5 ? 0 : -2, &lost) == 0;
 }
 
 static void wait_for_line(const char *where)

@@ -65,8 +65,9 @@ def kinds_store():
                        (act + n, kind, klass, answer, what, what))
             db.execute("INSERT INTO detail VALUES (?,?,?,?,?,?,?,0)",
                        (detail + n, first + (n * 5) % len(OBJECTS), what, what, what, bytes(32), n % 3 - 1))
-            db.execute("UPDATE event SET act = ?, object = ?, detail = ?, result = ? WHERE id = ?",
-                       (act + n, what, detail + n, [0, 7, -13, -99999, None][n % 5], row))
+            sizes = [(None, None), (0, 0), (2**31 - 1, 1), (2**31, 2), (2**63 - 1, 2**63 - 1)][n // 5 % 5]
+            db.execute("UPDATE event SET act = ?, object = ?, detail = ?, result = ?, size_before = ?, links_left = ?"
+                       " WHERE id = ?", (act + n, what, detail + n, [0, 7, -13, -99999, None][n % 5], *sizes, row))
     return path2
 
 

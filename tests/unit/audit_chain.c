@@ -65,8 +65,10 @@ static void check_leaves(void)
 	                                   .reason = -6,
 	                                   .has_sha256 = true,
 	                                   .sha256 = {1}};
-	const struct rows_event event = {1, 2, 3, 4, 5, 6, 7, 8, true, -2};
-	const struct rows_event unknown = {1, 2, 3, 4, 5, 6, 7, 8, false, 0};
+	const struct rows_event event = {1, 2, 3, 4, 5, 6, 7, 8, true, -2, false, 0, 0};
+	const struct rows_event unknown = {1, 2, 3, 4, 5, 6, 7, 8, false, 0, false, 0, 0};
+	const struct rows_event sized = {1, 2, 3, 4, 5, 6, 7, 8, true, 0, true, (1ull << 53) + 1,
+	                                 2};
 	const struct rows_closing closing = {1, 2, -1, 3, 4, 5, 6, 7, text("exited")};
 	struct chain_hash h = {{0}};
 
@@ -87,8 +89,11 @@ static void check_leaves(void)
 	chain_event(&h, &unknown, NULL);
 	is_hash(&h, "26b14a11c63f2c4446b244e480cf3ac7e170c88c0e36c952b712e9fdfa2ed589",
 	        "one with an unknown result");
+	chain_event(&h, &sized, NULL);
+	is_hash(&h, "481f3c92d6aa000243935eb98b4d8dd6f65e760ea76bff7ed7aeb394cfc67385",
+	        "one that took something away");
 	chain_closing(&h, &closing, NULL);
-	is_hash(&h, "4eaa7a9f4761246d8481678acbb3044a4ca07c2e675b32dc569158d0d85cee81",
+	is_hash(&h, "f1b152078d22595f907656e67a19db94a8cedcc41bf29c5ee50e04d87157b6ae",
 	        "a closing");
 }
 
