@@ -41,8 +41,6 @@ struct pool_thread {
 	pthread_t thread;
 	bool has_slot;
 	unsigned calm, calls;
-	pid_t caller; /* of the last call, and how often it was another's */
-	unsigned changes;
 };
 
 struct pool {
@@ -99,22 +97,14 @@ static bool is_ready(const struct pool *p, int event)
 	return events > 0 && (events & event);
 }
 
-/* One slot more while calls wait and a processor may be idle; one less when
- * they no longer do.  Only ever by the worker that holds one.  A single caller
- * that has come again already is no reason: two receivers would take turns. */
-static void adapt_slots(struct pool_thread *t, pid_t caller)
+/* One slot more while callers wait beside the one that is served; one less when
+ * they no longer do.  Only ever by the worker that holds one. */
+static void adapt_slots(struct pool_thread *t)
 {
 	struct pool *p = t->pool;
 	int n = atomic_load(&p->slots_n);
-	bool several;
 
-	t->changes += caller != t->caller;
-	t->caller = caller;
-	if (++t->calls % LOOK_CALLS != 0)
-		return;
-	several = t->changes > 1;
-	t->changes = 0;
-	if (several && is_ready(p, POLLIN)) {
+	if (is_ready(p, POLLIN)) {
 		t->calm = 0;
 		if (n < SLOTS_MAX && atomic_load(&p->parked_n) > 0 &&
 		    atomic_compare_exchange_strong(&p->slots_n, &n, n + 1))
@@ -126,6 +116,14 @@ static void adapt_slots(struct pool_thread *t, pid_t caller)
 		t->has_slot = false; /* the slot ceases to be */
 		t->calm = 0;
 	}
+}
+
+void worker_look(struct worker *w)
+{
+	struct pool_thread *t = (struct pool_thread *)w;
+
+	if (t->has_slot && ++t->calls % LOOK_CALLS == 0)
+		adapt_slots(t);
 }
 
 static void prepare_thread(struct pool_thread *t)
@@ -166,8 +164,6 @@ static void *worker_main(void *arg)
 			continue;
 		}
 		p->ops->serve(&t->worker, &n);
-		if (t->has_slot)
-			adapt_slots(t, (pid_t)n.pid);
 	}
 	/* Whoever is still parked must see the end as well. */
 	atomic_store(&p->ended, true);
@@ -352,6 +348,9 @@ static int start_threads(struct pool *p)
 int pool_start(struct supervisor *s, const struct pool_ops *ops, struct pool **out)
 {
 	struct sigaction act = {.sa_handler = on_cancel};
+	/* Each exec stop would wake the main thread, only to find nothing to do: the worker
+	 * that traces is waiting for it (wait(2), SA_NOCLDSTOP in sigaction(2)). */
+	struct sigaction no_stops = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 	struct pool *p = calloc(1, sizeof *p);
 	int err;
 
@@ -361,7 +360,8 @@ int pool_start(struct supervisor *s, const struct pool_ops *ops, struct pool **o
 	p->ops = ops;
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->wake_fd < 0 || sem_init(&p->slots, 0, 1) != 0 ||
-	    sigaction(cancel_signal(), &act, NULL) != 0) {
+	    sigaction(cancel_signal(), &act, NULL) != 0 ||
+	    sigaction(SIGCHLD, &no_stops, NULL) != 0) {
 		fd_drop(&p->wake_fd);
 		free(p);
 		return -ERR_SYS;

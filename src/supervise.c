@@ -250,6 +250,7 @@ static void answer(struct request *r, struct receipt *receipt)
 		note_arrivals(r);
 	if (y->answered)
 		return;
+	worker_look(r->worker);
 	if (y->signal)
 		(void)syscall(SYS_tgkill, r->caller.tgid, r->call->tid, y->signal);
 	if (y->proceed)

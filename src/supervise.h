@@ -84,6 +84,12 @@ must_check int worker_block_begin(struct worker *w, uint64_t id, pid_t tid);
 /** worker_block_end: back from where it could block. */
 void worker_block_end(struct worker *w);
 
+/** worker_look: before an answer is sent: now and then looks whether another call
+ * waits already, for which a second worker should receive.  Its caller is another one
+ * certainly, since this one waits still: of one caller, or of processes that each wait
+ * for the next, two receivers would only take turns. */
+void worker_look(struct worker *w);
+
 /** supervise_start: starts the workers and the watcher.  Called in the thread
  * that has entered the Landlock domain, so that the workers are bound by it.
  * @s: all fields set; it outlives the workers.

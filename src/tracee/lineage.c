@@ -327,8 +327,7 @@ static int unseen_read(pid_t tid, struct unseen *u)
 	u->proc_fd = pidfd_of(tid, 0); /* fails for who is not a leader */
 	if (u->proc_fd < 0)
 		u->thread_fd = pidfd_of(tid, PIDFD_THREAD);
-	if ((u->proc_fd >= 0 ? procfs_ids_of(u->proc_fd, tid, &u->ids)
-	                     : procfs_ids(tid, &u->ids)) != 0)
+	if (procfs_ids_of(u->proc_fd, tid, &u->ids) != 0)
 		return -ERR_GONE;
 	if (u->ids.tgid != tid) {
 		fd_drop(&u->proc_fd);
@@ -364,7 +363,8 @@ static const struct lineage_entry *inherited(struct lineage *l, struct unseen *u
 	if (parent)
 		found = proc_image(parent, u);
 	/* Still its child: then the number was the parent's all the while. */
-	if (found && (procfs_ids(u->ids.tgid, &again) != 0 || again.ppid != u->ids.ppid))
+	if (found &&
+	    (procfs_ids_of(u->proc_fd, u->ids.tgid, &again) != 0 || again.ppid != u->ids.ppid))
 		found = NULL;
 	if (!found)
 		found = orphan_image(l, &u->print);

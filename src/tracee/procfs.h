@@ -23,7 +23,7 @@ struct procfs_ids {
 must_check int procfs_ids(pid_t tid, struct procfs_ids *out);
 
 /** procfs_ids_of: the same of a process by its pidfd, without /proc where the
- * kernel can (6.13). */
+ * kernel can (6.13).  @pidfd: -1: there is none. */
 must_check int procfs_ids_of(int pidfd, pid_t tgid, struct procfs_ids *out);
 
 /* Fields of /proc/PID/stat, as proc_pid_stat(5) counts them. */
