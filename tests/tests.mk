@@ -15,6 +15,7 @@ unit_programs = \
 	tests/unit/audit_head \
 	tests/unit/audit_intern \
 	tests/unit/audit_proof \
+	tests/unit/audit_reach \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/audit_turn \
@@ -123,6 +124,10 @@ tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
 tests_unit_audit_proof_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_reach_SOURCES = tests/unit/audit_reach.c
+tests_unit_audit_reach_LDADD = $(unit_libs)
+tests_unit_audit_reach_CFLAGS = $(unit_cflags)
+tests_unit_audit_reach_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
 tests_unit_audit_record_LDADD = $(unit_libs)
 tests_unit_audit_record_CFLAGS = $(unit_cflags)
