@@ -301,6 +301,7 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c \
 	src/trap/unwind.c \
+	src/trap/unwinder.c \
 	src/trap/used.c
 wary_headers = \
 	src/answer/arrivals.h \
@@ -561,4 +562,5 @@ wary_headers = \
 	src/trap/tree.h \
 	src/trap/trial.h \
 	src/trap/unwind.h \
+	src/trap/unwinder.h \
 	src/trap/used.h
