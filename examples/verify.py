@@ -126,7 +126,7 @@ class Verifier:
         self.signers = {}
         self.trusted = set()  # the machine's keys, and those that they certified
         self.rows = 0
-        self.sessions = {}
+        self.sessions, self.actors = {}, {}
         self.gaps = {}
         self.removed = {}  # signer of a session that was removed: its uuid
 
@@ -262,6 +262,8 @@ class Verifier:
             self.rows += 1
             return leaf
 
+        if c["kind"] & 8:  # from here on events only have actors from here on
+            self.actors[c["session"]] = c["first_actor"]
         if c["kind"] & 1:
             prev = put(self.opening(c["session"], prev), "opening")
         tables = {
@@ -283,6 +285,8 @@ class Verifier:
             for row in rows:
                 head = u64(row[0])
                 if table == "event":
+                    check(row[4] >= self.actors.get(c["session"], 0),
+                          f"event {row[0]} has an actor from before")
                     head += u64(c["first_seq"] + row[0] - first)
                 prev = put(H(tag.encode() + prev + head + fields(row[2:])),
                            f"{table} {row[0]}", row[1])

@@ -6,6 +6,7 @@ libwarypure_a_SOURCES = \
 	src/audit/cursor.c \
 	src/audit/decode.c \
 	src/audit/expr.c \
+	src/audit/lanes.c \
 	src/audit/merkle.c \
 	src/audit/proof.c \
 	src/audit/proof_check.c \
@@ -155,6 +156,7 @@ libwary_a_SOURCES = \
 	src/audit/places.c \
 	src/audit/prove.c \
 	src/audit/prune.c \
+	src/audit/reach.c \
 	src/audit/read.c \
 	src/audit/recover.c \
 	src/audit/replay.c \
@@ -167,7 +169,9 @@ libwary_a_SOURCES = \
 	src/audit/turn.c \
 	src/audit/upgrade.c \
 	src/audit/verify.c \
+	src/audit/verify_ahead.c \
 	src/audit/verify_ends.c \
+	src/audit/verify_leaf.c \
 	src/audit/verify_rest.c \
 	src/audit/verify_rows.c \
 	src/audit/verify_side.c \
@@ -297,6 +301,7 @@ libwary_a_SOURCES = \
 	src/trap/tree.c \
 	src/trap/trial.c \
 	src/trap/unwind.c \
+	src/trap/unwinder.c \
 	src/trap/used.c
 wary_headers = \
 	src/answer/arrivals.h \
@@ -364,6 +369,7 @@ wary_headers = \
 	src/audit/keys_chain.h \
 	src/audit/keys_inside.h \
 	src/audit/keys_rotate.h \
+	src/audit/lanes.h \
 	src/audit/life.h \
 	src/audit/machine.h \
 	src/audit/merkle.h \
@@ -372,6 +378,7 @@ wary_headers = \
 	src/audit/prove.h \
 	src/audit/prune.h \
 	src/audit/ratchet.h \
+	src/audit/reach.h \
 	src/audit/read.h \
 	src/audit/record.h \
 	src/audit/recover.h \
@@ -389,7 +396,9 @@ wary_headers = \
 	src/audit/turn.h \
 	src/audit/upgrade.h \
 	src/audit/verify.h \
+	src/audit/verify_ahead.h \
 	src/audit/verify_inside.h \
+	src/audit/verify_rows.h \
 	src/base/buf.h \
 	src/base/clock.h \
 	src/base/err.def \
@@ -553,4 +562,5 @@ wary_headers = \
 	src/trap/tree.h \
 	src/trap/trial.h \
 	src/trap/unwind.h \
+	src/trap/unwinder.h \
 	src/trap/used.h

@@ -464,6 +464,7 @@ static void serve(struct worker *w, const struct seccomp_notif *n)
 	struct call c;
 	bool again = true;
 
+	invariant(atomic_load_explicit(&w->sup->goes, memory_order_acquire));
 	if (!r) {
 		r = w->request = calloc(1, sizeof *r);
 		if (!r) {
@@ -496,6 +497,11 @@ static const struct pool_ops ops = {.serve = serve, .done = done};
 int supervise_start(struct supervisor *s)
 {
 	return pool_start(s, &ops, &s->pool);
+}
+
+void supervise_go(struct supervisor *s)
+{
+	atomic_store_explicit(&s->goes, true, memory_order_release);
 }
 
 void supervise_stop(struct supervisor *s)

@@ -17,8 +17,8 @@ struct ask;
 struct arrivals;
 struct processes;
 
-/* What every worker may read while a session runs. Set before the first
- * worker starts and constant from then on, but for the atomics. */
+/* What every worker may read while a session runs. Set before supervise_go and
+ * constant from then on, but for the atomics. */
 struct supervisor {
 	int listener_fd;
 	pid_t wary_pid;
@@ -50,6 +50,7 @@ struct supervisor {
 	_Atomic bool root_changed;      /* some caller may have another root */
 	const char *const *floor_paths; /* wary's own files: never the tree's */
 	bool learn;                     /* --learn: record and allow, but the floor */
+	_Atomic bool goes;              /* the record is open: calls may be judged */
 	int stop_fd;                    /* eventfd: written when the tree must end */
 	struct pool *pool;              /* supervise.c's own */
 };
@@ -90,11 +91,15 @@ void worker_block_end(struct worker *w);
  * for the next, two receivers would only take turns. */
 void worker_look(struct worker *w);
 
-/** supervise_start: starts the workers and the watcher.  Called in the thread
- * that has entered the Landlock domain, so that the workers are bound by it.
- * @s: all fields set; it outlives the workers.
+/** supervise_start: starts the workers and the watcher, which wait.  Called in the
+ * thread that has entered the Landlock domain, so that the workers are bound by it.
+ * @s: the listener is set; it outlives the workers.
  * Returns 0, -ERR_NOMEM, -ERR_SYS. */
 must_check int supervise_start(struct supervisor *s);
+
+/** supervise_go: all fields are set and the record is open.  A call that comes before
+ * would be one that is not on record: the workers abort. */
+void supervise_go(struct supervisor *s);
 
 /** supervise_stop: the tree is gone (the listener hangs up): waits for the
  * workers to end and frees what they used. */

@@ -12,8 +12,10 @@ unit_programs = \
 	tests/unit/audit_cursor \
 	tests/unit/audit_expr \
 	tests/unit/audit_folder \
+	tests/unit/audit_head \
 	tests/unit/audit_intern \
 	tests/unit/audit_proof \
+	tests/unit/audit_reach \
 	tests/unit/audit_record \
 	tests/unit/audit_session \
 	tests/unit/audit_turn \
@@ -110,6 +112,10 @@ tests_unit_audit_folder_SOURCES = tests/unit/audit_folder.c
 tests_unit_audit_folder_LDADD = $(unit_libs)
 tests_unit_audit_folder_CFLAGS = $(unit_cflags)
 tests_unit_audit_folder_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_head_SOURCES = tests/unit/audit_head.c
+tests_unit_audit_head_LDADD = $(unit_libs)
+tests_unit_audit_head_CFLAGS = $(unit_cflags)
+tests_unit_audit_head_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_intern_SOURCES = tests/unit/audit_intern.c
 tests_unit_audit_intern_LDADD = $(unit_libs)
 tests_unit_audit_intern_CFLAGS = $(unit_cflags)
@@ -118,6 +124,10 @@ tests_unit_audit_proof_SOURCES = tests/unit/audit_proof.c
 tests_unit_audit_proof_LDADD = $(unit_libs)
 tests_unit_audit_proof_CFLAGS = $(unit_cflags)
 tests_unit_audit_proof_LDFLAGS = $(unit_ldflags)
+tests_unit_audit_reach_SOURCES = tests/unit/audit_reach.c
+tests_unit_audit_reach_LDADD = $(unit_libs)
+tests_unit_audit_reach_CFLAGS = $(unit_cflags)
+tests_unit_audit_reach_LDFLAGS = $(unit_ldflags)
 tests_unit_audit_record_SOURCES = tests/unit/audit_record.c
 tests_unit_audit_record_LDADD = $(unit_libs)
 tests_unit_audit_record_CFLAGS = $(unit_cflags)

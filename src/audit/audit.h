@@ -76,20 +76,18 @@ struct audit_session {
 	size_t sources_n;
 };
 
-/** audit_open_begin: starts opening the store (keys, SQLite, recovery of
- * journals that earlier sessions left) in a thread of its own, so that the
- * policy can be read meanwhile.
+/** audit_open_begin: starts opening the store (keys, SQLite, recovery of journals that
+ * earlier sessions left) in threads of its own, while the command is made ready.
  * @db: path of the store; its folder is made with mode 0700.
  * Returns 0, -ERR_NOMEM. */
 must_check int audit_open_begin(const char *db, struct audit **out);
 
-/** audit_set_sync: before audit_open_finish: asks, denials, grants and installs
+/** audit_set_sync: before the session is told: asks, denials, grants and installs
  * wait for the disk (--audit-sync). */
 void audit_set_sync(struct audit *a);
 
-/** audit_set_redactor: from now on every object, second object and argument is
- * shown to @redact before it is journalled, so that the value of a secret is
- * never on record.  Before the first event; may be called by any thread.
+/** audit_set_redactor: before the session is told: objects, second objects and arguments are
+ * shown to @redact before they are journalled: the value of a secret is never on record.
  * @redact: appends the text to be recorded to @out and returns true where it
  *   differs, else returns false. */
 struct buf;
@@ -98,7 +96,11 @@ void audit_set_redactor(struct audit *a,
                                        struct buf *out),
                         void *ctx);
 
-/** audit_open_finish: waits for the store and opens the session.
+/** audit_open_session: what session is to be on record once the store is open, which
+ * audit_open_finish waits for: @s must stay until then.  NULL: none.  Counts once. */
+void audit_open_session(struct audit *a, const struct audit_session *s);
+
+/** audit_open_finish: waits for the session in the store; @s: NULL if it was told.
  * On failure a message is in *why (owned by @a, which must still be closed by
  * audit_abandon).  Returns 0 or -ERR_VERSION, -ERR_DAMAGED, -ERR_PERM, -ERR_FULL, -ERR_SYS. */
 must_check int audit_open_finish(struct audit *a, const struct audit_session *s, const char **why);

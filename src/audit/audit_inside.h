@@ -24,9 +24,13 @@ struct audit {
 	bool opener_runs;
 	int open_err;
 	char *why;
-	struct keys_chain *machine; /* until the session is on record */
-	struct rows_signer signer;  /* with its certificate; ids at finish */
-	struct keys *key;           /* the session's; wiped by the writer after its last use */
+	pthread_mutex_t told_lock; /* of the two below */
+	pthread_cond_t told_changed;
+	const struct audit_session *told; /* which session to open */
+	bool told_all;                    /* or that there is none */
+	struct keys_chain *machine;       /* until the session is on record */
+	struct rows_signer signer;        /* with its certificate; ids at finish */
+	struct keys *key; /* the session's; wiped by the writer after its last use */
 	uint8_t uuid[ROWS_UUID_BYTES];
 	uint64_t opened_us, mono_us;
 	char name[2 * ROWS_UUID_BYTES + 1];

@@ -10,6 +10,10 @@
 #define STRINGS_REMEMBERED 32768
 #define ACTORS_REMEMBERED 4096
 #define ACTS_REMEMBERED 4096
+/* After so many events actors are written again, so that who reads one actor's rows need not
+ * go on to the session's end (audit/reach.h).  Few are at work at once: it is a byte or so for
+ * each event. */
+#define ANEW_EVENTS BATCH_EVENTS_MAX
 
 static int take_room(struct batch *b)
 {
@@ -64,6 +68,14 @@ void batch_free(struct batch *b)
 	free(b);
 }
 
+static void begin_anew(struct batch *b)
+{
+	if (b->since_anew < ANEW_EVENTS)
+		return;
+	intern_forget(b->actors);
+	b->point.kind |= ROWS_ANEW;
+}
+
 int batch_begin(struct batch *b)
 {
 	struct rows_checkpoint last;
@@ -94,6 +106,7 @@ int batch_begin(struct batch *b)
 	b->journal = b->who.journal;
 	b->has_closing = false;
 	merkle_init(&b->tree);
+	begin_anew(b);
 	return 0;
 }
 
@@ -383,6 +396,9 @@ int batch_commit(struct batch *b)
 		store_rollback(b->store);
 		return err;
 	}
+	if (b->point.kind & ROWS_ANEW)
+		b->since_anew = 0;
+	b->since_anew += b->point.range[ROWS_EVENTS].count;
 	b->who.chain = b->chain;
 	b->who.next_seq += b->point.range[ROWS_EVENTS].count;
 	b->who.journal = b->journal;

@@ -51,6 +51,7 @@ struct batch {
 	unsigned slots;                /* as many as have ever been used */
 	struct batch_totals totals;
 	uint64_t orphans;
+	uint64_t since_anew; /* events since actors were forgotten */
 	/* The batch under way. */
 	struct rows_checkpoint point;
 	struct chain_hash chain;

@@ -13,7 +13,11 @@ struct chain_hash {
 	uint8_t bytes[ROWS_HASH_BYTES];
 };
 
+#define CHAIN_HASH_AT 1
+
 /* Each takes the chain's last hash and replaces it by the row's leaf.
+ * @chain: or NULL: nothing is hashed, and the bytes have zeros for the last hash, which is
+ *   CHAIN_HASH_AT in them.
  * @copy: the bytes whose hash that is are appended, or NULL. */
 void chain_opening(struct chain_hash *chain, const struct rows_opening *row, struct buf *copy);
 void chain_string(struct chain_hash *chain, const struct rows_string *row, struct buf *copy);

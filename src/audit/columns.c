@@ -9,7 +9,7 @@
  * are (SQLITE_OPEN_NOMUTEX). */
 static sqlite3_value *next(struct columns *c)
 {
-	return sqlite3_column_value(c->stmt, c->at++);
+	return c->values ? c->values[c->at++] : sqlite3_column_value(c->stmt, c->at++);
 }
 
 static int64_t int_of(struct columns *c, sqlite3_value *v)

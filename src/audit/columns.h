@@ -11,6 +11,7 @@
 /* One row being read from left to right; `wrong` once any column was. */
 struct columns {
 	sqlite3_stmt *stmt;
+	sqlite3_value **values; /* of an SQL function, instead of a statement */
 	int at;
 	bool wrong;
 };

@@ -394,12 +394,25 @@ static int inside(struct parser *p, bool negated)
 	return 0;
 }
 
+/* What is in the SQL from @start on is a condition on the actor. */
+static void narrow_actors(struct parser *p, size_t start)
+{
+	struct buf *actors = &p->out->actors;
+
+	if (p->out->sql.failed)
+		return;
+	buf_str(actors, actors->len_bytes ? " AND (" : "(");
+	buf_add(actors, p->out->sql.data + start, p->out->sql.len_bytes - start);
+	buf_chr(actors, ')');
+}
+
 static int condition(struct parser *p)
 {
 	static const struct {
 		const char *word, *sql;
 	} flags[] = {{"unknown", "e.result IS NULL"}, {"refused", "a.answer <> 'allow'"}};
 	const struct field *f;
+	size_t start;
 	int err;
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
@@ -416,7 +429,10 @@ static int condition(struct parser *p)
 		return no_field(p);
 	advance(p);
 	buf_str(&p->out->sql, f->once ? f->once : "");
+	start = p->out->sql.len_bytes;
 	err = is(p, TOKEN_WORD, "in") ? in_list(p, f) : comparison(p, f);
+	if (!err && p->narrow && f->once && strcmp(f->once, ACTOR) == 0)
+		narrow_actors(p, start);
 	buf_str(&p->out->sql, f->once ? ")" : "");
 	return err;
 }
@@ -459,6 +475,7 @@ static int any(struct parser *p)
 	uint32_t kinds = p->out->kinds;
 	uint32_t classes = p->out->classes;
 	uint32_t answers = p->out->answers;
+	size_t actors = p->out->actors.len_bytes;
 	bool kept = p->narrow;
 	int err = all(p);
 
@@ -466,6 +483,7 @@ static int any(struct parser *p)
 		p->out->kinds = kinds;
 		p->out->classes = classes;
 		p->out->answers = answers;
+		buf_cut(&p->out->actors, actors);
 		p->narrow = false;
 		buf_str(&p->out->sql, " OR ");
 		advance(p);
@@ -497,7 +515,7 @@ int expr_parse(const char *text, struct expr *out, struct buf *error)
 	struct parser p = {.text = text, .out = out, .error = error, .narrow = true};
 	int err = 0;
 
-	*out = (struct expr){.sql = BUF_INIT};
+	*out = (struct expr){.sql = BUF_INIT, .actors = BUF_INIT};
 	if (strlen(text) >= EXPR_TEXT_MAX_BYTES)
 		return complain(&p, "the expression is too long", "", "");
 	advance(&p);
@@ -505,12 +523,13 @@ int expr_parse(const char *text, struct expr *out, struct buf *error)
 		err = any(&p);
 	if (!err)
 		err = times(&p);
-	return !err && out->sql.failed ? -ERR_NOMEM : err;
+	return !err && (out->sql.failed || out->actors.failed) ? -ERR_NOMEM : err;
 }
 
 void expr_free(struct expr *e)
 {
 	buf_free(&e->sql);
+	buf_free(&e->actors);
 }
 
 /* One byte of the pattern (or its **) against all ends of what fitted so far. */

@@ -31,6 +31,8 @@ struct expr {
 	/* Bits of docs/AUDIT.md, "Words", that every row that fits has one of; 0:
 	 * any.  They rule out whole batches. */
 	uint32_t kinds, classes, answers;
+	/* Of the actor w of every row that fits; empty: any.  It rules out batches too. */
+	struct buf actors;
 	char since[EXPR_TIME_BYTES], until[EXPR_TIME_BYTES]; /* as written; "" none */
 };
 

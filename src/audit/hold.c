@@ -56,14 +56,16 @@ int hold_list(struct store *s, struct hold **out, size_t *n)
 	sqlite3_stmt *stmt = NULL;
 	struct hold *holds = NULL;
 	size_t count = 0;
-	int err = store_code(sqlite3_prepare_v2(store_db(s),
-	                                        "SELECT v.object, v.object2, s.id FROM events v "
-	                                        "JOIN session s ON s.name = v.session"
-	                                        " WHERE v.batch_kinds & 64 AND v.kind = 'session'"
-	                                        " AND v.object IN ('" HOLD_ON "', '" HOLD_OFF
-	                                        "') ORDER BY v.id",
-	                                        -1, &stmt, NULL));
+	int err = store_own_views(s);
 
+	if (!err)
+		err = store_code(sqlite3_prepare_v2(
+			store_db(s),
+			"SELECT v.object, v.object2, s.id FROM events v "
+			"JOIN session s ON s.name = v.session"
+			" WHERE v.batch_kinds & 64 AND v.kind = 'session'"
+			" AND v.object IN ('" HOLD_ON "', '" HOLD_OFF "') ORDER BY v.id",
+			-1, &stmt, NULL));
 	if (!err)
 		err = read_all(stmt, &holds, &count);
 	sqlite3_finalize(stmt);

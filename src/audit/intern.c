@@ -45,6 +45,11 @@ int intern_new(size_t entries, struct intern **out)
 	return 0;
 }
 
+void intern_forget(struct intern *i)
+{
+	memset(i->entries, 0, i->sets * WAYS * sizeof *i->entries);
+}
+
 void intern_free(struct intern *i)
 {
 	if (i)

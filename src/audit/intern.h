@@ -18,6 +18,8 @@ struct intern_key {
 /** intern_new: @entries: a power of two, at least 8; memory is taken as it is
  * used. Returns 0 or -ERR_NOMEM. */
 must_check int intern_new(size_t entries, struct intern **out);
+/** intern_forget: everything, and keeps the room. */
+void intern_forget(struct intern *i);
 void intern_free(struct intern *i);
 
 void intern_key(const struct intern *i, const void *bytes, size_t len_bytes,

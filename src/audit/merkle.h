@@ -3,18 +3,19 @@
 #ifndef WARY_AUDIT_MERKLE_H
 #define WARY_AUDIT_MERKLE_H
 
-#include "audit/chain.h"
+#include "audit/lanes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define MERKLE_DEPTH_MAX 40 /* far more leaves than a batch can have */
 
-/* A tree under way: roots of the full subtrees so far, largest first. */
+/* A tree under way: at each height the roots of full subtrees that wait until there are enough
+ * for the nodes above to be hashed at once (audit/lanes.h). */
 struct merkle {
-	struct chain_hash stack[MERKLE_DEPTH_MAX];
-	unsigned height;
 	uint64_t leaves;
+	uint8_t waiting[MERKLE_DEPTH_MAX]; /* how many: fewer than 2 * LANES */
+	struct chain_hash at[MERKLE_DEPTH_MAX][2 * LANES];
 };
 
 void merkle_init(struct merkle *m);

@@ -1,6 +1,6 @@
 #include "audit/prove.h"
 
-#include "audit/verify_inside.h"
+#include "audit/verify_rows.h"
 #include "base/own.h"
 
 #include <stdlib.h>

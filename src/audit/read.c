@@ -1,6 +1,7 @@
 #include "audit/read.h"
 
 #include "audit/expr.h"
+#include "audit/reach.h"
 #include "audit/record.h"
 #include "audit/schema_events.h"
 #include "base/buf.h"
@@ -17,6 +18,7 @@ struct reader {
 	struct store *store;
 	sqlite3_stmt *stmt;
 	char *path;
+	struct reach *reach; /* where only some batches can have such rows */
 };
 
 static void path_matches(sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -26,6 +28,13 @@ static void path_matches(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 
 	(void)argc;
 	sqlite3_result_int(ctx, name && *name == '/' && path_match(pattern, name, false));
+}
+
+static void batch_reached(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	sqlite3_result_int(
+		ctx, reach_has(sqlite3_user_data(ctx), (uint64_t)sqlite3_value_int64(argv[0])));
 }
 
 /* As audit/expr.h has them. */
@@ -81,6 +90,8 @@ static void conditions(struct buf *sql, const struct read_filter *f)
 	buf_str(sql, " WHERE 1");
 	if (f->session)
 		buf_fmt(sql, " AND c.session = %llu", (unsigned long long)f->session);
+	if (f->actors)
+		buf_str(sql, " AND batch_reached(c.id)");
 	if (f->kinds)
 		buf_fmt(sql, " AND c.kinds & %u", f->kinds);
 	if (f->classes)
@@ -112,10 +123,21 @@ static void conditions(struct buf *sql, const struct read_filter *f)
 		buf_str(sql, " AND path_matches(" SCHEMA_TEXT("e.object") ")");
 }
 
+static int find_batches(struct reader *r, const struct read_filter *f)
+{
+	int err = reach_find(r->store, f->actors, &r->reach);
+
+	return err ? err
+	           : store_code(sqlite3_create_function(store_db(r->store), "batch_reached", 1,
+	                                                SQLITE_UTF8, r->reach, batch_reached, NULL,
+	                                                NULL));
+}
+
 static int prepare(struct reader *r, const struct read_filter *f)
 {
 	auto_buf sql = BUF_INIT;
 	int rc = SQLITE_OK;
+	int err;
 
 	if (f->last)
 		buf_str(&sql, "SELECT * FROM (");
@@ -137,6 +159,9 @@ static int prepare(struct reader *r, const struct read_filter *f)
 		return -ERR_NOMEM;
 	if (rc == SQLITE_OK && f->where)
 		rc = add_functions(store_db(r->store));
+	err = rc == SQLITE_OK && f->actors ? find_batches(r, f) : 0;
+	if (err)
+		return err;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(store_db(r->store), sql.data, -1, &r->stmt, NULL);
 	return store_code(rc);
@@ -164,6 +189,7 @@ void read_close(struct reader *r)
 		return;
 	sqlite3_finalize(r->stmt);
 	free(r->path);
+	reach_free(r->reach);
 	free(r);
 }
 

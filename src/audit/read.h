@@ -21,6 +21,7 @@ struct read_filter {
 	uint64_t until_us; /* 0: no end */
 	const char *where; /* a condition as expr_parse makes it, or NULL */
 	uint32_t batch_kinds, batch_classes, batch_answers; /* its masks */
+	const char *actors;                                 /* its condition on actors, or NULL */
 	uint64_t after_id;
 	uint64_t last; /* only so many, the last ones */
 };

@@ -89,6 +89,8 @@ enum rows_checkpoint_kind {
 	ROWS_OPENING = 1,
 	ROWS_CLOSING = 2,
 	ROWS_RECOVERED = 4,
+	/* The session's events, from this batch on, have only actors from this batch on. */
+	ROWS_ANEW = 8,
 };
 
 /* Tables with ids of their own; the order is that of the chain. */

@@ -32,18 +32,44 @@ static int say(struct audit *a, int err, const char *what)
 	return err;
 }
 
+/* How it opens.  The store is read in one thread (the opener), the keys are read and made in
+ * another; the opener then recovers what earlier sessions left, makes the journal, and puts
+ * the session on record as soon as it is told of it.  Neither needs the policy's end, nor
+ * what else a start makes meanwhile. */
+
+struct keys_made {
+	struct audit *audit;
+	struct keys *machine;
+	char *why;
+	bool no_session_key; /* what failed is not the machine's */
+	int err;
+};
+
 /* The session's key, certified by the machine's. */
-static int make_keys(struct audit *a, const struct keys *machine)
+static int make_keys(struct audit *a, struct keys_made *k)
 {
 	int err = keys_new(&a->key);
 
 	if (!err)
-		err = keys_chain_load(machine, &a->machine, &a->why);
+		err = keys_chain_load(k->machine, &a->machine, &k->why);
 	if (err)
 		return err;
-	a->signer = (struct rows_signer){.role = SIGNER_SESSION, .at_us = a->opened_us};
+	randombytes_buf(a->uuid, sizeof a->uuid);
+	a->signer = (struct rows_signer){.role = SIGNER_SESSION, .at_us = clock_wall_ns() / 1000};
 	memcpy(a->signer.public_key, a->key->public_key, ROWS_KEY_BYTES);
-	return chain_certificate_sign(&a->signer, a->uuid, machine->secret);
+	return chain_certificate_sign(&a->signer, a->uuid, k->machine->secret);
+}
+
+static void *keys_main(void *arg)
+{
+	struct keys_made *k = arg;
+
+	k->err = keys_machine(true, &k->machine, &k->why);
+	if (!k->err) {
+		k->err = make_keys(k->audit, k);
+		k->no_session_key = k->err != 0;
+	}
+	return NULL;
 }
 
 static int make_journal(struct audit *a, const struct keys *machine)
@@ -61,90 +87,40 @@ static int make_journal(struct audit *a, const struct keys *machine)
 	return err;
 }
 
-static int open_all(struct audit *a)
+/* The store's failure is told before the keys'. */
+static int open_store_and_keys(struct audit *a, struct keys_made *k)
 {
-	struct keys *machine = NULL;
+	pthread_t thread;
+	bool beside = thread_begin(&thread, NULL, keys_main, k) == 0;
 	int err = store_open(a->db, STORE_CREATE, &a->store, &a->why);
 
+	if (beside)
+		pthread_join(thread, NULL);
+	else if (!err)
+		(void)keys_main(k);
+	if (err)
+		return err;
+	a->why = ptr_take(k->why);
+	return k->no_session_key ? say(a, k->err, "no key for the session") : k->err;
+}
+
+static int open_all(struct audit *a)
+{
+	struct keys_made k = {.audit = a};
+	int err = open_store_and_keys(a, &k);
+
 	if (!err)
-		err = keys_machine(true, &machine, &a->why);
-	if (!err) {
-		randombytes_buf(a->uuid, sizeof a->uuid);
-		err = recover_all(a->store, machine, &a->why);
-	}
+		err = recover_all(a->store, k.machine, &a->why);
 	if (!err) {
 		a->opened_us = clock_wall_ns() / 1000;
 		a->mono_us = clock_mono_ns() / 1000;
-		err = make_keys(a, machine);
-		if (err)
-			say(a, err, "no key for the session");
-	}
-	if (!err) {
-		err = make_journal(a, machine);
+		err = make_journal(a, k.machine);
 		if (err)
 			say(a, err, "the journal beside it cannot be made");
 	}
-	keys_free(machine);
+	keys_free(k.machine);
+	free(k.why);
 	return err;
-}
-
-static void *opener_main(void *arg)
-{
-	struct audit *a = arg;
-
-	a->open_err = open_all(a);
-	return NULL;
-}
-
-int audit_open_begin(const char *db, struct audit **out)
-{
-	struct audit *a = calloc(1, sizeof *a);
-	int err;
-
-	if (!a)
-		return -ERR_NOMEM;
-	a->failed_fd = -1;
-	err = bus_install();
-	if (!err) {
-		a->failed_fd = eventfd(0, EFD_CLOEXEC);
-		a->db = strdup(db);
-		if (a->failed_fd < 0 || !a->db)
-			err = -ERR_NOMEM;
-	}
-	if (!err)
-		err = thread_begin(&a->opener, NULL, opener_main, a);
-	if (err) {
-		audit_abandon(a);
-		return err;
-	}
-	a->opener_runs = true;
-	*out = a;
-	return 0;
-}
-
-static void opener_join(struct audit *a)
-{
-	if (a->opener_runs)
-		pthread_join(a->opener, NULL);
-	a->opener_runs = false;
-}
-
-void audit_abandon(struct audit *a)
-{
-	opener_join(a);
-	/* Once the session may be on record its journal is left to the next start,
-	 * which closes it: a commit that failed may have come to the disk. */
-	if (a->journal && !a->tried && journal_remove(a->journal) != 0)
-		a->open_err = -ERR_SYS;
-	journal_free(a->journal);
-	batch_free(a->batch);
-	store_close(a->store);
-	keys_free(a->key);
-	keys_chain_free(a->machine);
-	fd_drop(&a->failed_fd);
-	free(a->why);
-	free(a->db);
-	free(a);
 }
 
 static struct rows_text text_of(const char *s)
@@ -265,27 +241,120 @@ static int open_session(struct audit *a, const struct audit_session *s)
 	return err ? err : put_session(a, &o, texts);
 }
 
-int audit_open_finish(struct audit *a, const struct audit_session *s, const char **why)
+/* Waits until it is known which session is to be opened; NULL: none. */
+static const struct audit_session *be_told(struct audit *a)
 {
-	int err;
+	const struct audit_session *s;
 
-	opener_join(a);
-	err = a->open_err;
-	if (!err && a->sync)
-		err = store_sync_always(a->store);
+	pthread_mutex_lock(&a->told_lock);
+	while (!a->told_all)
+		pthread_cond_wait(&a->told_changed, &a->told_lock);
+	s = a->told;
+	pthread_mutex_unlock(&a->told_lock);
+	return s;
+}
+
+static void *opener_main(void *arg)
+{
+	struct audit *a = arg;
+	const struct audit_session *s = NULL;
+	int err = open_all(a);
+
 	if (!err)
+		s = be_told(a);
+	if (s && a->sync)
+		err = store_sync_always(a->store);
+	if (s && !err)
 		err = open_session(a, s);
 	keys_chain_free(ptr_take(a->machine));
 	if (err && a->store && !a->why)
 		a->why = store_explain(a->store, err);
+	a->open_err = err;
+	return NULL;
+}
+
+int audit_open_begin(const char *db, struct audit **out)
+{
+	struct audit *a = calloc(1, sizeof *a);
+	int err;
+
+	if (!a)
+		return -ERR_NOMEM;
+	a->failed_fd = -1;
+	invariant(pthread_mutex_init(&a->told_lock, NULL) == 0);
+	invariant(pthread_cond_init(&a->told_changed, NULL) == 0);
+	err = bus_install();
+	if (!err) {
+		a->failed_fd = eventfd(0, EFD_CLOEXEC);
+		a->db = strdup(db);
+		if (a->failed_fd < 0 || !a->db)
+			err = -ERR_NOMEM;
+	}
+	if (!err)
+		err = thread_begin(&a->opener, NULL, opener_main, a);
+	if (err) {
+		audit_abandon(a);
+		return err;
+	}
+	a->opener_runs = true;
+	*out = a;
+	return 0;
+}
+
+void audit_open_session(struct audit *a, const struct audit_session *s)
+{
+	pthread_mutex_lock(&a->told_lock);
+	if (!a->told_all)
+		a->told = s;
+	a->told_all = true;
+	pthread_cond_broadcast(&a->told_changed);
+	pthread_mutex_unlock(&a->told_lock);
+}
+
+/* Whoever was not told of a session by now opens none. */
+static void opener_join(struct audit *a)
+{
+	audit_open_session(a, NULL);
+	if (a->opener_runs)
+		pthread_join(a->opener, NULL);
+	a->opener_runs = false;
+}
+
+void audit_abandon(struct audit *a)
+{
+	opener_join(a);
+	/* Once the session may be on record its journal is left to the next start,
+	 * which closes it: a commit that failed may have come to the disk. */
+	if (a->journal && !a->tried && journal_remove(a->journal) != 0)
+		a->open_err = -ERR_SYS;
+	journal_free(a->journal);
+	batch_free(a->batch);
+	store_close(a->store);
+	keys_free(a->key);
+	keys_chain_free(a->machine);
+	fd_drop(&a->failed_fd);
+	pthread_cond_destroy(&a->told_changed);
+	pthread_mutex_destroy(&a->told_lock);
+	free(a->why);
+	free(a->db);
+	free(a);
+}
+
+int audit_open_finish(struct audit *a, const struct audit_session *s, const char **why)
+{
+	int err;
+
+	if (s)
+		audit_open_session(a, s);
+	opener_join(a);
+	err = a->open_err;
 	if (!err) {
 		err = writer_start(a);
 		if (err)
 			say(a, err, "no thread for its writer");
 	}
-	if (err) {
+	if (err)
 		*why = a->why ? a->why : err_text(err);
-	}
 	return err;
 }
 

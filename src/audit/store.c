@@ -208,6 +208,7 @@ static int check(struct store *s, enum store_mode mode, const char **detail)
 		return -ERR_VERSION;
 	}
 	s->version = version;
+	s->reads = mode == STORE_READ;
 	if (version == SCHEMA_VERSION || mode == STORE_WRITE)
 		return 0;
 	return mode == STORE_READ ? exec(s, schema_first_event) : upgrade_first(s);
@@ -417,16 +418,17 @@ bool store_has_sizes(const struct store *s)
 int store_own_views(struct store *s)
 {
 	static const char create[] = "CREATE VIEW ";
+	int64_t version = s->reads ? SCHEMA_VERSION : s->version;
 	const struct schema_object *o;
 	int err = 0;
 
-	for (size_t i = 0; !err && (o = schema_at(SCHEMA_VERSION, i)); i++) {
+	for (size_t i = 0; !err && (o = schema_at(version, i)); i++) {
 		auto_buf sql = BUF_INIT;
 
 		if (strcmp(o->type, "view") != 0)
 			continue;
 		invariant(text_starts(o->sql, create));
-		buf_fmt(&sql, "CREATE TEMP VIEW %s", o->sql + strlen(create));
+		buf_fmt(&sql, "CREATE TEMP VIEW IF NOT EXISTS %s", o->sql + strlen(create));
 		err = buf_text(&sql) ? exec(s, sql.data) : -ERR_NOMEM;
 	}
 	return err;

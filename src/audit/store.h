@@ -48,8 +48,9 @@ sqlite3 *store_db(struct store *s);
 int64_t store_version(const struct store *s);
 /** store_has_sizes: whether it has a place for what an effect took away. */
 bool store_has_sizes(const struct store *s);
-/** store_own_views: from here on this connection's views are those of this wary, whatever
- * the store has under their names.  For one that only reads. Returns 0 or a store_ error. */
+/** store_own_views: from here on this connection's views are wary's own, whatever the store
+ * has under their names: for whoever reads through views.  Twice is once.
+ * Returns 0 or a store_ error. */
 must_check int store_own_views(struct store *s);
 /** store_path: as given to store_open. */
 const char *store_path(const struct store *s);

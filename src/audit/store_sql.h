@@ -34,6 +34,7 @@ struct store {
 	char *path;
 	int turn_fd;     /* opened by the first batch; -1 before */
 	int64_t version; /* of its schema, when it was opened */
+	bool reads;      /* only: then its tables have the columns of this version */
 	sqlite3_stmt *stmt[STORE_SQL_COUNT];
 };
 

@@ -1,4 +1,4 @@
-#include "audit/verify_inside.h"
+#include "audit/verify_ahead.h"
 
 #include "base/own.h"
 #include "base/text.h"
@@ -59,10 +59,8 @@ sqlite3_stmt *verify_prepare(struct verify *v, const char *sql)
 	return NULL;
 }
 
-bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what)
+bool verify_stepped(struct verify *v, int rc, const char *what)
 {
-	int rc = sqlite3_step(stmt);
-
 	if (rc == SQLITE_ROW)
 		return true;
 	if (rc == SQLITE_DONE)
@@ -73,6 +71,11 @@ bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what)
 	else if (!v->err)
 		v->err = -ERR_SYS;
 	return false;
+}
+
+bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what)
+{
+	return verify_stepped(v, sqlite3_step(stmt), what);
 }
 
 struct buf *verify_copy(struct verify *v, unsigned table, uint64_t id)
@@ -170,7 +173,7 @@ bool verify_batch_rows(struct verify *v, const struct rows_checkpoint *c, struct
 			right = false;
 		}
 	}
-	right &= verify_rows(v, c, s->name, chain, tree);
+	right &= verify_rows(v, c, s, chain, tree);
 	if (c->kind & ROWS_CLOSING) {
 		bool there = verify_closing(v, s, chain, &mark_fits);
 
@@ -209,26 +212,54 @@ static void pass_over(struct verify *v, const struct rows_checkpoint *c)
 		v->next_id[t] = c->range[t].first + c->range[t].count;
 }
 
-static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readable,
-                        struct verify_session *s)
+/* Whether its rows, with the checkpoint's hashes, were found right ahead, from where the
+ * session is. */
+static bool is_known(struct verify *v, const struct verify_point *p, const struct verify_session *s)
 {
-	enum signing signing = signing_of(v, c, readable, s);
-	struct chain_hash chain = s->chain;
+	return p->right && p->first_actor >= s->first_actor &&
+	       memcmp(p->start.bytes, s->chain.bytes, sizeof p->start.bytes) == 0 &&
+	       verify_rows_pass(v, &p->c);
+}
+
+/* Row by row, with what is wrong. */
+static bool check_rows(struct verify *v, const struct rows_checkpoint *c, struct verify_session *s,
+                       enum signing signing, struct chain_hash *chain)
+{
 	struct merkle tree;
-	bool right = false;
+	bool right;
 
 	merkle_init(&tree);
+	right = verify_batch_rows(v, c, s, signing == SIGNED, chain, &tree);
+	check_signature(v, c, signing, s);
+	if (signing == SIGNED && right)
+		right = verify_batch_hashes(v, c, s, chain, &tree);
+	return right;
+}
+
+static void check_batch(struct verify *v, const struct verify_point *p, struct verify_session *s)
+{
+	const struct rows_checkpoint *c = &p->c;
+	enum signing signing = signing_of(v, c, p->readable, s);
+	struct chain_hash chain = s->chain;
+	bool right = false;
+
 	if ((c->kind & ROWS_OPENING) && !s->opened)
 		s->chain_known = true;
 	else if (s->next_seq != c->first_seq)
 		s->chain_known = false; /* a batch between was lost, which was said */
-	if (plausible(v, c) && s->chain_known)
-		right = verify_batch_rows(v, c, s, signing == SIGNED, &chain, &tree);
-	else if (plausible(v, c))
-		pass_over(v, c);
-	check_signature(v, c, signing, s);
-	if (signing == SIGNED && right)
-		right = verify_batch_hashes(v, c, s, &chain, &tree);
+	if (c->kind & ROWS_ANEW)
+		s->first_actor = c->range[ROWS_ACTORS].first;
+	if (plausible(v, c) && s->chain_known && is_known(v, p, s)) {
+		memcpy(chain.bytes, c->chain, sizeof c->chain);
+		check_signature(v, c, signing, s);
+		right = true;
+	} else if (plausible(v, c) && s->chain_known) {
+		right = check_rows(v, c, s, signing, &chain);
+	} else {
+		if (plausible(v, c))
+			pass_over(v, c);
+		check_signature(v, c, signing, s);
+	}
 	if (signing == SIGNED)
 		memcpy(s->chain.bytes, c->chain, sizeof c->chain);
 	else
@@ -241,14 +272,15 @@ static void check_batch(struct verify *v, struct rows_checkpoint *c, bool readab
 		v->good_row = v->next_id[ROWS_EVENTS] - 1;
 }
 
-static void check_own(struct verify *v, struct rows_checkpoint *c, bool readable)
+static void check_own(struct verify *v, const struct verify_point *p)
 {
+	const struct rows_checkpoint *c = &p->c;
 	struct verify_session *s = verify_session_of(v, c->session);
 
 	if (v->options->only_n)
 		verify_rows_seek(v, c);
 	if (s) {
-		check_batch(v, c, readable, s);
+		check_batch(v, p, s);
 	} else {
 		verify_wrong(v, "checkpoint %llu is of a session that is not in the record",
 		             (unsigned long long)c->id);
@@ -268,22 +300,20 @@ static void check_link(struct verify *v, const struct rows_checkpoint *c)
 	v->result->chained++;
 }
 
-static void check_checkpoint(struct verify *v, sqlite3_stmt *stmt)
+static void check_checkpoint(struct verify *v, const struct verify_point *p)
 {
-	struct columns columns = columns_of(stmt);
-	struct rows_checkpoint c;
+	const struct rows_checkpoint *c = &p->c;
 
-	columns_checkpoint(&columns, &c);
-	check_place(v, &c);
-	if (verify_wants(v, c.session))
-		check_own(v, &c, !columns.wrong);
+	check_place(v, c);
+	if (verify_wants(v, c->session))
+		check_own(v, p);
 	else
-		check_link(v, &c);
-	v->last_checkpoint = c.id;
-	if (chain_checkpoint_hash(&c, &v->prev) != 0)
+		check_link(v, c);
+	v->last_checkpoint = c->id;
+	if (chain_checkpoint_hash(c, &v->prev) != 0)
 		v->err = -ERR_NOMEM;
 	else
-		verify_anchors_at(v, c.id, &v->prev);
+		verify_anchors_at(v, c->id, &v->prev);
 }
 
 /* The last one vouches for all before it. */
@@ -312,10 +342,13 @@ static void walk(struct verify *v)
 {
 	sqlite3_stmt *stmt = verify_prepare(v, "SELECT " COLUMNS_CHECKPOINT COLUMNS_CHECKPOINT_FROM
 	                                       " ORDER BY c.id");
+	struct verify_ahead *ahead = stmt ? verify_ahead_new(v, stmt) : NULL;
+	const struct verify_point *p;
 
 	verify_rows_begin(v);
-	while (stmt && !v->err && verify_step(v, stmt, "checkpoint"))
-		check_checkpoint(v, stmt);
+	while (ahead && !v->err && (p = verify_ahead_next(ahead)))
+		check_checkpoint(v, p);
+	verify_ahead_free(ahead);
 	sqlite3_finalize(stmt);
 	v->result->last_checkpoint = v->last_checkpoint;
 	verify_rows_end(v);

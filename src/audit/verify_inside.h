@@ -31,6 +31,7 @@ struct verify_session {
 	bool chain_known; /* else a checkpoint before was lost */
 	struct chain_hash chain;
 	uint64_t next_seq;
+	uint64_t first_actor; /* of those that its next events can have (ROWS_ANEW) */
 };
 
 struct verify_anchor {
@@ -88,6 +89,8 @@ sqlite3_stmt *verify_prepare(struct verify *v, const char *sql);
 /** verify_step: whether there is a row; v->err or a finding when it cannot be
  * read. @what: names the table. */
 bool verify_step(struct verify *v, sqlite3_stmt *stmt, const char *what);
+/** verify_stepped: the same of what sqlite3_step returned. */
+bool verify_stepped(struct verify *v, int rc, const char *what);
 
 /** verify_grow: room for one more in an array of @n that doubles, or v->err. */
 void *verify_grow(struct verify *v, void *array, size_t n, size_t size);
@@ -135,16 +138,5 @@ void verify_anchors_begin(struct verify *v);
 void verify_anchors_at(struct verify *v, uint64_t checkpoint, const struct chain_hash *hash);
 /** verify_ends: after the walk: sessions without an end, anchors not met. */
 void verify_ends(struct verify *v);
-
-void verify_rows_begin(struct verify *v);
-/* To the rows of a batch, past those of other sessions; …whatever lies before them. */
-void verify_rows_seek(struct verify *v, const struct rows_checkpoint *c);
-void verify_rows_skip(struct verify *v, const struct rows_checkpoint *c);
-/** verify_rows: the rows of one batch.
- * @chain, @tree: advanced by every row.
- * Returns whether all were there with their marks. */
-bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *session,
-                 struct chain_hash *chain, struct merkle *tree);
-void verify_rows_end(struct verify *v);
 
 #endif

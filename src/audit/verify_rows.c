@@ -1,123 +1,17 @@
 /* The rows of the five tables that batches are made of. */
-#include "audit/verify_inside.h"
+#include "audit/verify_rows.h"
 
+#include "base/own.h"
 #include "base/text.h"
 
 #include <string.h>
-
-static void leaf_string(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-                        struct buf *copy)
-{
-	struct rows_string row = {.id = id};
-
-	(void)seq;
-	row.prefix = columns_id(c);
-	row.text = columns_text(c);
-	chain_string(chain, &row, copy);
-}
-
-static void leaf_actor(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-                       struct buf *copy)
-{
-	struct rows_actor row = {.id = id};
-
-	(void)seq;
-	row.pid = columns_u32(c);
-	row.tid = columns_u32(c);
-	row.ppid = columns_u32(c);
-	row.uid = columns_u32(c);
-	row.program = columns_id(c);
-	chain_actor(chain, &row, copy);
-}
-
-static void leaf_act(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-                     struct buf *copy)
-{
-	struct rows_act row = {.id = id};
-
-	(void)seq;
-	row.kind = columns_text(c);
-	row.class = columns_text(c);
-	row.syscall = columns_text(c);
-	row.flags = (uint64_t)columns_int(c);
-	row.answer = columns_text(c);
-	row.judge = columns_text(c);
-	row.rule_file = columns_id(c);
-	row.rule_line = columns_id(c);
-	row.rule_text = columns_id(c);
-	chain_act(chain, &row, copy);
-}
-
-static void leaf_detail(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-                        struct buf *copy)
-{
-	struct rows_detail row = {.id = id};
-
-	(void)seq;
-	row.object2 = columns_id(c);
-	row.cwd = columns_id(c);
-	row.argv = columns_id(c);
-	row.stack = columns_id(c);
-	row.has_sha256 = columns_blob_or_null(c, row.sha256, sizeof row.sha256);
-	row.reason = columns_int(c);
-	chain_detail(chain, &row, copy);
-}
-
-static void leaf_event(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-                       struct buf *copy)
-{
-	struct rows_event row = {.id = id, .seq = seq};
-	bool has_links;
-
-	row.at_us = columns_id(c);
-	row.took_us = columns_id(c);
-	row.actor = columns_id(c);
-	row.act = columns_id(c);
-	row.object = columns_id(c);
-	row.detail = columns_id(c);
-	row.result = columns_int_or_null(c, &row.known);
-	row.size_before = (uint64_t)columns_int_or_null(c, &row.has_size);
-	row.links_left = (uint64_t)columns_int_or_null(c, &has_links);
-	if (row.has_size != has_links || (row.has_size && !row.known) ||
-	    row.size_before > INT64_MAX || row.links_left > INT64_MAX)
-		c->wrong = true;
-	chain_event(chain, &row, copy);
-}
-
-/* The id is the first column and the mark the last. */
-static const struct {
-	const char *name; /* as people are told of it */
-	const char *sql;
-	void (*leaf)(struct columns *c, uint64_t id, uint64_t seq, struct chain_hash *chain,
-	             struct buf *copy);
-} tables[ROWS_TABLES] = {
-	[ROWS_STRINGS] = {"string",
-                          "SELECT id, prefix, text, mark FROM string WHERE id >= ? ORDER BY id",
-                          leaf_string},
-	[ROWS_ACTORS] = {"actor",
-                         "SELECT id, pid, tid, ppid, uid, program, mark FROM actor WHERE id >= ? "
-                         "ORDER BY id",
-                         leaf_actor},
-	[ROWS_ACTS] = {"act",
-                       "SELECT id, kind, class, syscall, flags, answer, judge, rule_file,"
-                       " rule_line, rule_text, mark FROM act WHERE id >= ? ORDER BY id",
-                       leaf_act},
-	[ROWS_DETAILS] = {"detail",
-                          "SELECT id, object2, cwd, argv, stack, sha256, reason, mark"
-                          " FROM detail WHERE id >= ? ORDER BY id",
-                          leaf_detail},
-	[ROWS_EVENTS] = {"row",
-                         "SELECT id, at_us, took_us, actor, act, object, detail, result,"
-                         " size_before, links_left, mark FROM event WHERE id >= ? ORDER BY id",
-                         leaf_event},
-};
 
 static void advance(struct verify *v, enum rows_table t)
 {
 	struct verify_cursor *c = &v->cursors[t];
 	int64_t id;
 
-	c->there = c->stmt && verify_step(v, c->stmt, tables[t].name);
+	c->there = c->stmt && verify_step(v, c->stmt, verify_tables[t].name);
 	if (!c->there)
 		return;
 	id = sqlite3_column_int64(c->stmt, 0);
@@ -136,11 +30,24 @@ static void start_at(struct verify *v, enum rows_table t, int64_t id)
 	advance(v, t);
 }
 
+static sqlite3_stmt *prepare(struct verify *v, enum rows_table t)
+{
+	const struct verify_table *table = &verify_tables[t];
+	auto_buf sql = BUF_INIT;
+
+	buf_fmt(&sql, "SELECT id, %s, mark FROM %s WHERE id >= ? ORDER BY id", table->columns,
+	        table->table);
+	if (buf_text(&sql))
+		return verify_prepare(v, sql.data);
+	v->err = -ERR_NOMEM;
+	return NULL;
+}
+
 void verify_rows_begin(struct verify *v)
 {
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
 		v->next_id[t] = 1;
-		v->cursors[t].stmt = verify_prepare(v, tables[t].sql);
+		v->cursors[t].stmt = prepare(v, t);
 		start_at(v, t, INT64_MIN);
 	}
 }
@@ -182,11 +89,11 @@ static void uncovered(struct verify *v, enum rows_table t, uint64_t end)
 		return;
 	number(&at, first);
 	if (count == 1)
-		verify_wrong(v, "%s %s was inserted: no checkpoint speaks of it", tables[t].name,
-		             buf_text(&at));
+		verify_wrong(v, "%s %s was inserted: no checkpoint speaks of it",
+		             verify_tables[t].name, buf_text(&at));
 	else
 		verify_wrong(v, "%llu %ss from %s on were inserted: no checkpoint speaks of them",
-		             (unsigned long long)count, tables[t].name, buf_text(&at));
+		             (unsigned long long)count, verify_tables[t].name, buf_text(&at));
 }
 
 /* One batch's rows of one table, while they are read. */
@@ -194,6 +101,7 @@ struct run {
 	enum rows_table table;
 	const struct rows_checkpoint *point;
 	const char *session;
+	uint64_t first_actor; /* of those that its events can have */
 	uint64_t removed, first_removed;
 	bool doubt;  /* the last mark did not fit */
 	bool broken; /* two in a row: the chain is lost until the next checkpoint */
@@ -211,7 +119,7 @@ static void say(struct verify *v, const struct run *r, uint64_t id, const char *
 		verify_wrong(v, "row %s (session %s, seq %s) %s", buf_text(&n), r->session,
 		             buf_text(&seq), what);
 	else
-		verify_wrong(v, "%s %s (session %s) %s", tables[r->table].name, buf_text(&n),
+		verify_wrong(v, "%s %s (session %s) %s", verify_tables[r->table].name, buf_text(&n),
 		             r->session, what);
 }
 
@@ -233,11 +141,15 @@ static void say_removed(struct verify *v, struct run *r)
 static void one_row(struct verify *v, struct run *r, uint64_t id, struct chain_hash *chain)
 {
 	struct columns c = columns_of(v->cursors[r->table].stmt);
-	uint64_t seq = r->point->first_seq + id - r->point->range[ROWS_EVENTS].first;
+	struct verify_row at = {
+		.id = id,
+		.seq = r->point->first_seq + id - r->point->range[ROWS_EVENTS].first,
+		.first_actor = r->first_actor,
+	};
 	int64_t mark;
 
 	c.at = 1;
-	tables[r->table].leaf(&c, id, seq, chain, verify_copy(v, r->table, id));
+	verify_tables[r->table].leaf(&c, &at, chain, verify_copy(v, r->table, id));
 	mark = columns_int(&c);
 	if (!c.wrong && mark == chain_mark(chain)) {
 		r->doubt = false;
@@ -289,10 +201,10 @@ static bool rows_of(struct verify *v, struct run *r, struct chain_hash *chain, s
 	return r->right;
 }
 
-bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *session,
+bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const struct verify_session *s,
                  struct chain_hash *chain, struct merkle *tree)
 {
-	struct run r = {.point = c, .session = session};
+	struct run r = {.point = c, .session = s->name, .first_actor = s->first_actor};
 	bool right = true;
 
 	for (unsigned t = 0; t < ROWS_TABLES; t++) {
@@ -300,6 +212,20 @@ bool verify_rows(struct verify *v, const struct rows_checkpoint *c, const char *
 		right &= rows_of(v, &r, chain, tree);
 	}
 	return right;
+}
+
+bool verify_rows_pass(struct verify *v, const struct rows_checkpoint *c)
+{
+	for (unsigned t = 0; t < ROWS_TABLES; t++)
+		if (c->range[t].first != v->next_id[t] ||
+		    (v->cursors[t].there && v->cursors[t].id < c->range[t].first))
+			return false;
+	for (unsigned t = 0; t < ROWS_TABLES; t++) {
+		v->next_id[t] += c->range[t].count;
+		if (c->range[t].count)
+			start_at(v, t, (int64_t)v->next_id[t]);
+	}
+	return true;
 }
 
 void verify_rows_end(struct verify *v)

@@ -126,6 +126,14 @@ void buf_reset(struct buf *b)
 		b->data[0] = '\0';
 }
 
+void buf_cut(struct buf *b, size_t len_bytes)
+{
+	if (len_bytes >= b->len_bytes)
+		return;
+	b->len_bytes = len_bytes;
+	b->data[len_bytes] = '\0';
+}
+
 const char *buf_text(struct buf *b)
 {
 	if (b->failed)

@@ -45,6 +45,9 @@ void buf_u64(struct buf *b, uint64_t v);
 /** buf_reset: empties without freeing; clears failed. */
 void buf_reset(struct buf *b);
 
+/** buf_cut: keeps the first bytes; no more than there are. */
+void buf_cut(struct buf *b, size_t len_bytes);
+
 /** buf_text: the bytes as a C string, "" when empty; NULL when failed. */
 const char *buf_text(struct buf *b);
 

@@ -118,7 +118,7 @@ int audit_diff(int argc, char **argv)
 		return status ? status : audit_help("diff");
 	d.json = args.json;
 	d.all = args.all;
-	d.store = audit_open(args.db);
+	d.store = audit_open_views(args.db);
 	status = d.store ? audit_session_word(d.store, args.words[0], &d.before) : AUDIT_USAGE;
 	if (!status)
 		status = audit_session_word(d.store, args.words[1], &d.after);

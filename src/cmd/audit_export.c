@@ -225,7 +225,7 @@ int audit_export(int argc, char **argv)
 	if (!status && help)
 		status = audit_help("export");
 	else if (!status) {
-		s = audit_open(x.db);
+		s = audit_open_views(x.db);
 		status = s ? 0 : AUDIT_USAGE;
 		if (!status && x.session)
 			status = audit_session_word(s, x.session, &x.filter.session);

@@ -29,6 +29,7 @@ int audit_query_take(struct audit_query *q, int argc, char **argv, const char *n
 		status = audit_since_word(q->expr.until, &until);
 	f->until_us = until.since_us;
 	f->where = buf_text(&q->expr.sql);
+	f->actors = q->expr.actors.len_bytes ? buf_text(&q->expr.actors) : NULL;
 	f->batch_kinds = q->expr.kinds;
 	f->batch_classes = q->expr.classes;
 	f->batch_answers = q->expr.answers;

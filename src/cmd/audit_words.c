@@ -28,6 +28,17 @@ struct store *audit_open(const char *db)
 	return NULL;
 }
 
+struct store *audit_open_views(const char *db)
+{
+	struct store *s = audit_open(db);
+
+	if (!s || store_own_views(s) == 0)
+		return s;
+	log_error("the record cannot be read: %s", store_why(s));
+	store_close(s);
+	return NULL;
+}
+
 static int complain(const char *what, const char *word, const char *more)
 {
 	auto_free char *shown = text_printable_str(word, 64);

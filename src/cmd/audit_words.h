@@ -8,6 +8,9 @@
 /** audit_open: opens the store that is meant for reading, or says why not.
  * Returns NULL then. */
 struct store *audit_open(const char *db);
+/** audit_open_views: likewise, for what reads through views: they are wary's own
+ * (store_own_views). */
+struct store *audit_open_views(const char *db);
 
 /** audit_session_word: the session of a word, or says why not.
  * Returns 0 or AUDIT_USAGE. */

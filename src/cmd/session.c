@@ -61,8 +61,8 @@ USED_BEFORE(eventfd2, geteuid, getuid, prctl, signalfd4, umask);
  *  3. the asker is forked, and perhaps the keeper: wary has one thread and no keys yet;
  *  4. the launcher thread enters the boundary and forks the guardian;
  *  5. only then keys are read: the store opens in a thread of its own, while
- *     COMMAND gets its filter;
- *  6. the workers start, inside the boundary; wary confines itself;
+ *     COMMAND gets its filter and the workers start, inside the boundary;
+ *  6. the session is on record; wary confines itself;
  *  7. COMMAND may run. */
 
 /* The stages that exist: a policy that needs another is refused. */
@@ -89,6 +89,10 @@ struct session {
 	bool workers;  /* are running */
 	bool opened;   /* the record has this session */
 	struct attend attend;
+	/* What the record is told of the session: until it has it. */
+	struct opener opener;
+	struct audit_source *sources;
+	struct audit_session record;
 };
 
 static int failed(const char *what, const char *why)
@@ -258,30 +262,36 @@ refused:
 	return -ERR_UNSUPPORTED;
 }
 
-static int open_record(struct session *s)
+/* From here on the session goes on record as soon as the store is open: it must be waited
+ * for, whatever fails meanwhile (open_record). */
+static int tell_record(struct session *s)
 {
-	const char *why = NULL;
 	size_t n = policy_source_count(s->policy);
-	auto_free struct audit_source *sources = calloc(n + 1, sizeof *sources);
-	struct opener opener;
-	struct audit_session info;
-	int err;
+	struct audit_session *r = &s->record;
 
-	if (!sources)
+	s->sources = calloc(n + 1, sizeof *s->sources);
+	if (!s->sources)
 		return failed("out of memory", NULL);
-	info = opener_session(&opener);
-	info.argv = (const char *const *)s->options->argv;
-	info.sources = sources;
-	info.sources_n = n;
-	while (s->options->argv[info.argc])
-		info.argc++;
+	*r = opener_session(&s->opener);
+	r->argv = (const char *const *)s->options->argv;
+	r->sources = s->sources;
+	r->sources_n = n;
+	while (s->options->argv[r->argc])
+		r->argc++;
 	for (size_t i = 0; i < n; i++) {
 		const struct policy_source *p = policy_source_at(s->policy, i);
 
-		sources[i] = (struct audit_source){p->name, p->path, p->text, p->len_bytes};
+		s->sources[i] = (struct audit_source){p->name, p->path, p->text, p->len_bytes};
 	}
-	err = audit_open_finish(s->sup.audit, &info, &why);
-	opener_free(&opener);
+	audit_open_session(s->sup.audit, r);
+	return 0;
+}
+
+static int open_record(struct session *s)
+{
+	const char *why = NULL;
+	int err = audit_open_finish(s->sup.audit, NULL, &why);
+
 	if (err)
 		return failed("the record cannot be kept", why ? why : err_text(err));
 	s->opened = true;
@@ -325,7 +335,17 @@ static bool is_fixed(const void *sup, const char *path)
 	return fixed_path(sup, path);
 }
 
-static int make_parts(struct session *s)
+static int start_workers(void *ctx)
+{
+	struct supervisor *sup = ctx;
+	int err = arrivals_start(sup->arrivals);
+
+	return err ? err : supervise_start(sup);
+}
+
+/* While the record opens: nothing here puts anything on it.  A worker does, but that
+ * none is called before the record is open (supervise_go). */
+static int make_workers(struct session *s)
 {
 	struct supervisor *sup = &s->sup;
 	int err = lineage_new(&sup->lineage);
@@ -341,29 +361,33 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = images_new(policy_wants_sha256(s->policy), &sup->images);
 	if (!err)
-		err = stacks_new(is_fixed, sup, &sup->stacks);
+		err = stacks_new(policy_wants_stack(s->policy), is_fixed, sup, &sup->stacks);
 	if (!err)
 		err = own_new(&sup->own);
 	if (!err)
 		err = notice_new(&sup->notice, world_folders(s->world)->home, false);
 	if (!err)
 		err = arrivals_new(sup->audit, &sup->arrivals);
-	if (!err)
-		err = processes_start(sup->audit, sup->lineage, sup->guardian_pid, &sup->processes);
+	if (err)
+		return failed("the session cannot be made", err_text(err));
+	if (launch_inside(s->launch, start_workers, sup) != 0)
+		return failed("no threads can be started", NULL);
+	s->workers = true;
+	return 0;
+}
+
+/* What may put something on record at once. */
+static int make_watchers(struct session *s)
+{
+	struct supervisor *sup = &s->sup;
+	int err = processes_start(sup->audit, sup->lineage, sup->guardian_pid, &sup->processes);
+
 	if (!err)
 		err = start_lookups(s);
 	return err ? failed("the session cannot be made", err_text(err)) : 0;
 }
 
-static int start_workers(void *ctx)
-{
-	struct supervisor *sup = ctx;
-	int err = arrivals_start(sup->arrivals);
-
-	return err ? err : supervise_start(sup);
-}
-
-static int start_workers_and_asker(struct session *s)
+static int start_asker_and_go(struct session *s)
 {
 	auto_free char *socket =
 		approve_socket(world_folders(s->world), audit_session_id(s->sup.audit));
@@ -376,15 +400,13 @@ static int start_workers_and_asker(struct session *s)
 		.home = world_folders(s->world)->home,
 	};
 
-	if (launch_inside(s->launch, start_workers, &s->sup) != 0)
-		return failed("no threads can be started", NULL);
-	s->workers = true;
 	if (ask_begin(s->sup.ask, &ask) != 0)
 		return failed("questions cannot be asked", NULL);
 	notice_set_socket(s->sup.notice, ask_is_open(s->sup.ask));
 	if (filter_confine(FILTER_SESSION) != 0)
 		return failed("wary cannot confine itself", NULL);
 	life_note(s->sup.audit, s->options->learn ? LIFE_LEARNING : LIFE_COMMAND, NULL);
+	supervise_go(&s->sup);
 	if (launch_go(s->launch) != 0)
 		return failed("the command ended before it was run", NULL);
 	return 0;
@@ -392,19 +414,25 @@ static int start_workers_and_asker(struct session *s)
 
 static int start(struct session *s)
 {
-	int err = know_self(s);
+	int err = know_self(s), workers_err;
 
 	if (!err)
 		err = load_policy(s);
 	if (!err)
 		err = start_tree(s);
 	if (!err)
-		err = open_record(s);
+		err = tell_record(s);
+	if (err)
+		return err;
+	workers_err = make_workers(s);
+	err = open_record(s);
+	if (!err)
+		err = workers_err;
 	if (!err)
 		err = note_lacks(s);
 	if (!err)
-		err = make_parts(s);
-	return err ? err : start_workers_and_asker(s);
+		err = make_watchers(s);
+	return err ? err : start_asker_and_go(s);
 }
 
 /* ---- the end -------------------------------------------------------------- */
@@ -495,6 +523,8 @@ static int finish(struct session *s)
 	policy_free(s->policy);
 	world_free(s->world);
 	environment_free(s->envp);
+	opener_free(&s->opener);
+	free(s->sources);
 	free(s->answers);
 	free(s->db);
 	return err;

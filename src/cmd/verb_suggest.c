@@ -1,4 +1,5 @@
 /* suggest: from the decisions of a session to a policy for the next. */
+#include "audit/store.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/own.h"
@@ -31,9 +32,9 @@ static void drop_uses(struct uses *u)
 }
 #define auto_uses __attribute__((cleanup(drop_uses))) struct uses
 
-static void drop_db(sqlite3 **db)
+static void drop_store(struct store **s)
 {
-	sqlite3_close(*db);
+	store_close(*s);
 }
 
 static void drop_row(sqlite3_stmt **row)
@@ -175,7 +176,7 @@ static int take_row(struct uses *u, sqlite3_stmt *row)
 	return err ? err : take_rest(u, row, &use);
 }
 
-/* Reads through the documented views; what the floor refused is no decision of
+/* Reads through the documented views, wary's own; what the floor refused is no decision of
  * a policy.  Returns 0, -ERR_NOTFOUND, -ERR_FORMAT, or an error of add_use. */
 static int read_uses(sqlite3 *db, const char *session, struct uses *u)
 {
@@ -204,18 +205,14 @@ static int read_uses(sqlite3 *db, const char *session, struct uses *u)
 	return err;
 }
 
-static int open_store(const struct tool *t, char **path, sqlite3 **db)
+static int open_store(const struct tool *t, char **path, struct store **out)
 {
+	auto_free char *why = NULL; /* that it is a store of wary's is what is told */
 	int err = where_store(t->db, world_folders(t->world), path);
 
-	if (err)
-		return err;
-	if (access(*path, R_OK))
-		return -ERR_NOTFOUND;
-	if (sqlite3_open_v2(*path, db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		return -ERR_DAMAGED;
-	sqlite3_busy_timeout(*db, 10000);
-	return 0;
+	if (!err)
+		err = store_open(*path, STORE_READ, out, &why);
+	return err ? err : store_own_views(*out);
 }
 
 /* --- verdicts on uses ------------------------------------------------- */
@@ -341,15 +338,15 @@ static int move_to(struct tool *t, sqlite3 *db)
 
 static int read_session(struct tool *t, struct uses *u)
 {
-	__attribute__((cleanup(drop_db))) sqlite3 *db = NULL;
+	__attribute__((cleanup(drop_store))) struct store *store = NULL;
 	auto_free char *path = NULL;
 	auto_free char *session = text_printable_str(t->args[0], 40);
-	int err = open_store(t, &path, &db);
+	int err = open_store(t, &path, &store);
 
 	if (err)
 		return tool_failed(t, path ? path : "the store", err);
-	err = read_uses(db, t->args[0], u);
-	err = err ? err : move_to(t, db);
+	err = read_uses(store_db(store), t->args[0], u);
+	err = err ? err : move_to(t, store_db(store));
 	if (err == -ERR_NOTFOUND) {
 		log_error("policy suggest: no decisions of a session \"%s\" in %s", session, path);
 		return CMD_FAILED;

@@ -55,6 +55,17 @@ bool policy_wants_sha256(const struct policy *p)
 	return false;
 }
 
+bool policy_wants_stack(const struct policy *p)
+{
+	for (size_t i = 1; i < p->rules.n; i++)
+		if (p->rules.v[i].stack)
+			return true;
+	for (size_t i = 0; i < p->secrets.n; i++)
+		if (p->secrets.v[i].stack)
+			return true;
+	return false;
+}
+
 bool policy_tmp_private(const struct policy *p)
 {
 	return p->tmp_private;

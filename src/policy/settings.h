@@ -54,6 +54,9 @@ const struct policy_env_set *policy_env_set_at(const struct policy *p, size_t i)
  * that it must be taken. */
 bool policy_wants_sha256(const struct policy *p);
 
+/** policy_wants_stack: whether any rule or secret asks with the call stack. */
+bool policy_wants_stack(const struct policy *p);
+
 /** policy_tmp_private: whether `tmp private` is in force. */
 bool policy_tmp_private(const struct policy *p);
 

@@ -1,6 +1,7 @@
 #include "trap/stack.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/own.h"
 #include "base/uses.h"
 #include "trap/notify.h"
@@ -33,21 +34,21 @@ struct kept {
 
 struct stacks {
 	pthread_mutex_t lock;
-	struct unwind *walker;
+	struct unwind *walker; /* NULL: none is taken */
 	struct kept kept[KEPT_MAX];
 };
 
-int stacks_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
+int stacks_new(bool wanted, bool (*fixed)(const void *ctx, const char *path), const void *ctx,
                struct stacks **out)
 {
 	struct stacks *s = calloc(1, sizeof *s);
+	const char *why = NULL;
 
 	if (!s)
 		return -ERR_NOMEM;
-	if (unwind_new(fixed, ctx, &s->walker) != 0) {
-		free(s);
-		return -ERR_NOMEM;
-	}
+	/* It informs a person, and decides nothing. */
+	if (wanted && unwind_new(fixed, ctx, &s->walker, &why) != 0)
+		log_notice("questions come without call stacks: %s", why);
 	pthread_mutex_init(&s->lock, NULL);
 	*out = s;
 	return 0;
@@ -179,7 +180,7 @@ int stacks_take(struct stacks *s, int listener_fd, const struct call *c)
 	struct stack_key key;
 	char *text;
 	int signal = 0;
-	int err = key_of(c, &key);
+	int err = s->walker ? key_of(c, &key) : -ERR_UNSUPPORTED;
 
 	if (err)
 		return err;

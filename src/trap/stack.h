@@ -33,9 +33,10 @@ struct stack_key {
  * forgotten after a while. */
 struct stacks;
 
-/** stacks_new: @fixed, @ctx: as unwind_new. */
-must_check int stacks_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
-                          struct stacks **out);
+/** stacks_new: @wanted: whether any will be; else none can be taken.  @fixed, @ctx: as
+ * unwind_new.  Before wary confines itself. */
+must_check int stacks_new(bool wanted, bool (*fixed)(const void *ctx, const char *path),
+                          const void *ctx, struct stacks **out);
 void stacks_free(struct stacks *s);
 
 /** stacks_find: the text of a capture for this very call, taken out of the

@@ -3,10 +3,10 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "trap/symbol.h"
+#include "trap/unwinder.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libunwind-ptrace.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #define NAME_MAX_CHARS 120
 
 struct unwind {
+	struct unwinder lib;
 	unw_addr_space_t space;
 	bool (*fixed)(const void *ctx, const char *path);
 	const void *ctx;
@@ -92,7 +93,12 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 {
 	if (!is_trusted(walking, ip))
 		return -UNW_ENOINFO;
-	return _UPT_find_proc_info(space, ip, out, need, arg);
+	return walking->unwind->lib._UPT_find_proc_info(space, ip, out, need, arg);
+}
+
+static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+	walking->unwind->lib._UPT_put_unwind_info(space, info, arg);
 }
 
 /* Tables that come with code made at run time lie in the child's memory alone. */
@@ -109,7 +115,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
 {
 	if (write || walking->reads++ >= UNWIND_READS_MAX)
 		return -UNW_EINVAL;
-	return _UPT_access_mem(space, at, value, 0, arg);
+	return walking->unwind->lib._UPT_access_mem(space, at, value, 0, arg);
 }
 
 static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value, int write,
@@ -117,7 +123,7 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 {
 	if (write)
 		return -UNW_EREADONLYREG;
-	return _UPT_access_reg(space, reg, value, 0, arg);
+	return walking->unwind->lib._UPT_access_reg(space, reg, value, 0, arg);
 }
 
 static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *value, int write,
@@ -125,7 +131,7 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *v
 {
 	if (write)
 		return -UNW_EREADONLYREG;
-	return _UPT_access_fpreg(space, reg, value, 0, arg);
+	return walking->unwind->lib._UPT_access_fpreg(space, reg, value, 0, arg);
 }
 
 static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
@@ -150,7 +156,7 @@ static int no_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t siz
 
 static unw_accessors_t accessors = {
 	.find_proc_info = find_proc_info,
-	.put_unwind_info = _UPT_put_unwind_info,
+	.put_unwind_info = put_unwind_info,
 	.get_dyn_info_list_addr = no_dynamic_list,
 	.access_mem = access_mem,
 	.access_reg = access_reg,
@@ -192,43 +198,50 @@ static void describe(const struct walk *w, uint64_t ip, struct buf *out)
 void unwind_walk(struct unwind *u, pid_t tid, const char *maps, int frames_max, struct buf *out)
 {
 	struct walk w = {.unwind = u, .maps = maps};
-	void *upt = _UPT_create(tid);
+	const struct unwinder *lib = &u->lib;
+	void *upt = lib->_UPT_create(tid);
 	unw_cursor_t cursor;
 
 	if (!upt)
 		return;
 	walking = &w;
-	if (unw_init_remote(&cursor, u->space, upt) == 0) {
+	if (lib->unw_init_remote(&cursor, u->space, upt) == 0) {
 		for (int i = 0; i < frames_max; i++) {
 			unw_word_t ip = 0;
 
-			if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0)
+			if (lib->unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || ip == 0)
 				break;
 			buf_fmt(out, "#%d  ", i);
 			describe(&w, ip, out);
 			buf_chr(out, '\n');
-			if (unw_step(&cursor) <= 0)
+			if (lib->unw_step(&cursor) <= 0)
 				break;
 		}
 	}
-	unw_flush_cache(u->space, 0, 0);
+	lib->unw_flush_cache(u->space, 0, 0);
 	walking = NULL;
-	_UPT_destroy(upt);
+	lib->_UPT_destroy(upt);
 }
 
 int unwind_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
-               struct unwind **out)
+               struct unwind **out, const char **why)
 {
 	struct unwind *u = calloc(1, sizeof *u);
+	int err;
 
+	*why = "out of memory";
 	if (!u)
 		return -ERR_NOMEM;
 	u->fixed = fixed;
 	u->ctx = ctx;
-	u->space = unw_create_addr_space(&accessors, 0);
-	if (!u->space) {
+	err = unwinder_load(&u->lib, why);
+	if (!err) {
+		u->space = u->lib.unw_create_addr_space(&accessors, 0);
+		err = u->space ? 0 : -ERR_NOMEM;
+	}
+	if (err) {
 		free(u);
-		return -ERR_NOMEM;
+		return err;
 	}
 	*out = u;
 	return 0;
@@ -238,6 +251,6 @@ void unwind_free(struct unwind *u)
 {
 	if (!u)
 		return;
-	unw_destroy_addr_space(u->space);
+	u->lib.unw_destroy_addr_space(u->space);
 	free(u);
 }

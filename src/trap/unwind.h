@@ -26,9 +26,10 @@ struct unwind; /* one walker for all, used by one thread at a time */
 
 /** unwind_new: see the head of this file.
  * @fixed: asked with @ctx whether neither policy nor file system lets the tree
- *   write a file; its path is absolute, and the child's choice. */
+ *   write a file; its path is absolute, and the child's choice.
+ * Returns 0, or -ERR_NOMEM, -ERR_UNSUPPORTED with a reason in @why. */
 must_check int unwind_new(bool (*fixed)(const void *ctx, const char *path), const void *ctx,
-                          struct unwind **out);
+                          struct unwind **out, const char **why);
 void unwind_free(struct unwind *u);
 
 /** unwind_walk: the call stack of a task that this thread traces and that is

@@ -247,6 +247,10 @@ static bool measure_large(const char *db, unsigned long rows)
 		{"100 refused", {.refused = true}, 100},
 		{"last 100 of a class", {.classes = 1u << CLASS_DELETE, .last = 100}, 100},
 		{"one id", {.where = "(e.id = 4711)"}, 1},
+		{"a process or two",
+	         {.where = "e.actor IN (SELECT id FROM actor WHERE pid BETWEEN 5000 AND 5015)",
+	          .actors = "w.pid BETWEEN 5000 AND 5015"},
+	         100000},
 	};
 	double at = us(CLOCK_MONOTONIC);
 	bool right = make_rows(db, rows);

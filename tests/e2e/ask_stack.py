@@ -55,5 +55,25 @@ frames = asked(TMP / "with_names", rules=OPEN)
 has(frames, "#0", "where rules let the tree write libraries: a stack as far as it can be told")
 if os.geteuid() == 0:
     ok("middle_calls" not in frames, "and not with the help of their unwinding data")
+# The libraries for it are there where a rule asks for stacks, and nowhere else.
+if os.geteuid() == 0:
+    for rules, there in ((policy("default allow\n", "plain.wary"), False), (RULES, True)):
+        with subprocess.Popen([WARY, "-q", "-p", rules, "--", "cat"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as p:
+            p.stdin.write(b"x")
+            p.stdin.flush()
+            p.stdout.read(1)
+            maps = pathlib.Path(f"/proc/{p.pid}/maps").read_text()
+            p.stdin.close()
+        same("libunwind" in maps, there, f"libunwind {'is' if there else 'is not'} loaded")
+(TMP / "broken").mkdir()
+for name in ("x86_64", "aarch64"):
+    (TMP / f"broken/libunwind-{name}.so.8").write_text("no library\n")
+t = Terminal([WARY, "-p", RULES, "--", TMP / "with_names", TMP / "docs/a"], rows=60, columns=120,
+             env=os.environ | {"LD_LIBRARY_PATH": f"{TMP}/broken"})
+ok(t.until(b"without call stacks: ") is not None, "where they cannot be loaded: that is said")
+ok(t.until(b"[i] more") is not None, "and the question comes all the same")
+t.type("n")
+ok(t.end() != 0, "and a no counts")
 same(audit("verify").returncode, 0, "the record is intact")
 finish()

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 
+from export_stores import packages_store
 from wary_test import HOME, SRC, TMP, WAIT_S, WARY, finish, has, has_not, ok, policy, same
 
 SQL = (SRC / "tests/lib/store_1.sql").read_text()
@@ -203,6 +204,43 @@ def check_views_of_today():
     has(verified(db, 1, "today: found"), "flows was changed", "today: by name")
 
 
+def check_every_reader():
+    """What reads through views gives the same where those of the file show nothing; of both versions."""
+    made, package = packages_store()
+    for name, path in (("old", store("old")), ("new", store("new"))):
+        ids = [row[0] for row in ask(path, "SELECT name FROM session ORDER BY id")]
+        asked = [(path, "diff", ids[0], ids[1]), (path, "sql", "SELECT count(*) FROM decisions"), (path, "suggest", ids[1])]
+        if name == "new":
+            same(audit("hold", ids[0], "--db", path)[0], 0, f"{name}: a session is held")
+            asked += [(made, "export", "--format", "cyclonedx", "--session", package), (path, "hold"),
+                      (path, "prune", "--dry-run", "--keep", "1s")]
+        same(version(path), 1 if name == "old" else 2, f"{name}: of its version")
+        empty = {}
+        for db in {path, made} if name == "new" else {path}:
+            empty[db] = TMP / f"{name}-{db.name}-empty.db"
+            with contextlib.closing(sqlite3.connect(db)) as a, contextlib.closing(sqlite3.connect(empty[db])) as b:
+                a.backup(b)
+                for view, text in b.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall():
+                    b.executescript(f"DROP VIEW {view}; CREATE VIEW {view} AS SELECT * FROM"
+                                    f" ({text.split(' AS ', 1)[1]}) WHERE 0")
+            same(ask(empty[db], "SELECT * FROM events"), [], f"{name}: the views of {db.name} are empty")
+        for db, *words in asked:
+            got = []
+            for one in (db, empty[db]):
+                if words[0] == "suggest":
+                    done = subprocess.run([WARY, "policy", "suggest", "--db", one, words[1]], capture_output=True, text=True,
+                                          timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
+                    got.append((done.returncode, done.stdout, ""))
+                else:
+                    got.append(audit(words[0], *words[1:], "--db", one))
+            texts = [re.sub(r'"(serialNumber|timestamp)":"[^"]*"', "", text).replace(str(empty[db]), str(db)) for _, text, _ in got]
+            if words[0] == "prune":  # how much would stay is of the file
+                texts = [text.split(", about")[0] for text in texts]
+                has(texts[0], "stays: it is held", f"{name}: prune leaves what is held")
+            ok(len(texts[0]) > 5, f"{name}: {words[0]} has something to say")
+            same((got[1][0], texts[1]), (got[0][0], texts[0]), f"{name}: {words[0]} does not read them")
+
+
 os.environ.pop("XDG_STATE_HOME", None)
 keys()
 check_readers("one", (), False)
@@ -219,4 +257,5 @@ check_tampered("trigger", ("'the record is append-only'", "'no'"), "was changed"
 check_tampered("removed", (re.search(r"^CREATE VIEW grants .*;$", SQL, re.M)[0], ""), "grants was removed")
 check_version_lies()
 check_views_of_today()
+check_every_reader()
 finish()

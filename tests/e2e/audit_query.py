@@ -3,8 +3,11 @@
 rows themselves; what cannot be meant is refused with its column."""
 import json
 import os
+import sys
+from subprocess import PIPE, Popen, run
 
-from wary_test import HOME, TMP, audit, finish, has, has_not, note, ok, same, wary
+from wary_test import (BUILD, HOME, SRC, TMP, audit, change_store, finish, has, has_not, note, ok, same,
+                       wary)
 
 
 def query(*words):
@@ -25,6 +28,53 @@ def agrees(rows, condition, *words):
     got = {row["id"] for row in query(*words)}
     same(got, wanted, f"{' '.join(words)}: {len(wanted)} of {len(rows)}")
     return wanted
+
+
+def long_sessions():
+    """Two of more than a batch each, where the writer begins anew: what batches are passed over
+    have no row that fits."""
+    db = str(TMP / "long.db")
+    for events, seed in ((14000, 1), (6000, 2)):
+        done = run([BUILD / "tests/lib/audit_session", db, str(events), str(seed)], check=False,
+                   capture_output=True, text=True)
+        if not ok(done.returncode == 0, f"a session of {events} events"):
+            note(done.stderr)
+    rows = {row["id"]: row for row in map(json.loads, audit(
+        "log", "--all", "--json", "--db", db).stdout.splitlines())}
+    pids = sorted({row["pid"] for row in rows.values()})
+    for pid in pids[::17] + pids[-1:]:
+        found = agrees(rows, lambda r, pid=pid: r["pid"] == pid, "--db", db, f"pid={pid}")
+        ok(found, "it has some")
+    agrees(rows, lambda r: r["program"] == "/usr/bin/gcc", "--db", db, "program=/usr/bin/gcc")
+    agrees(rows, lambda r: r["pid"] in pids[3:5] and r["class"] == "read", "--db", db,
+           f"pid in ({pids[3]},{pids[4]}) and class=read")
+    agrees(rows, lambda r: r["pid"] == pids[5] or r["seq"] > 13900, "--db", db,
+           f"pid={pids[5]} or seq>13900")
+    agrees(rows, lambda r: r["pid"] != pids[5], "--db", db, f"not pid={pids[5]}")
+    same(query("--db", db, "pid=1"), [], "of one that is not there")
+    last = query("--db", db, "--last", "3", f"pid={pids[2]}")
+    same([r["id"] for r in last], [n for n, r in rows.items() if r["pid"] == pids[2]][-3:],
+         "the last three")
+    same(run([sys.executable, SRC / "examples/verify.py", db, HOME / ".local/state/wary/keys/machine.pub"], check=False, capture_output=True,
+             env=dict(os.environ)).returncode, 0, "the second verifier agrees with it")
+
+
+def false_anew():
+    """An actor from before a batch that says there is none."""
+    db = str(TMP / "anew.db")
+    with Popen([BUILD / "tests/lib/audit_session", db, "200", "1", "pause"], stdin=PIPE, stdout=PIPE,
+               text=True) as halves:
+        halves.stdout.readline()
+        halves.stdout.readline()
+        while audit("query", "--json", "--db", db, "seq<=100").stdout.count("\n") < 100:
+            pass  # the writer commits what is older than 0.2 s
+        halves.communicate("\n\n")
+    change_store(db, "UPDATE checkpoint SET kind = kind | 8 WHERE id = (SELECT c.id FROM checkpoint c "
+                 "JOIN event e ON e.id BETWEEN c.first_event AND c.first_event + c.events - 1 "
+                 "WHERE e.actor < c.first_actor LIMIT 1)")
+    done = audit("verify", "--db", db)
+    same(done.returncode, 1, "is found")
+    has(done.stdout + done.stderr, "it has a value that wary never writes", "with the row that has it")
 
 
 def main():
@@ -70,6 +120,8 @@ def main():
         has(done.stderr, says, "with what is wrong")
     same(audit("query").returncode, 2, "nothing asked")
     same(audit("query", "--help").returncode, 0, "help")
+    long_sessions()
+    false_anew()
     finish()
 
 

@@ -362,6 +362,57 @@ def other_key():
           ("UPDATE signer SET public = ?, certificate = ?, at_us = ? WHERE id = 1", row))
 
 
+def side_by_side():
+    """Full batches are hashed several at once: what is changed in one of them is found all the same,
+    in each, and named; and the rows of the others are not taken for changed."""
+    large = TMP / "large.db"
+    for events, seed in ((15000, 1), (9000, 2)):
+        check(session(events, seed, db=large).returncode == 0, "a session of several batches")
+    db = sqlite3.connect(large)
+    batches = db.execute("SELECT id, first_event, events, first_string, strings FROM checkpoint "
+                         "WHERE events > 100 ORDER BY id").fetchall()
+    db.close()
+    check(len(batches) >= 5, f"{len(batches)} batches of more than a few rows")
+    for number, (point, event, events, string, strings) in enumerate(batches):
+        ends = {1: event, 2: event + events // 2, 3: event + events - 1}
+        row = f"{ends[number % 3 + 1]:,}"
+        text = string + strings // 2
+        for what, pattern, *statements in (
+                ("a time", rf"^wary: row {row} .* was changed", f"UPDATE event SET at_us = at_us + 1 WHERE id = {row}"),
+                ("a mark", rf"^wary: row {row} .* was changed", f"UPDATE event SET mark = mark - 1 WHERE id = {row}"),
+                ("another type", rf"^wary: row {row} .* never writes", f"UPDATE event SET object = x'00' WHERE id = {row}"),
+                ("a row removed", rf"^wary: row {row} .* was removed", f"DELETE FROM event WHERE id = {row}"),
+                ("a string", rf"^wary: string {text:,} .* was changed",
+                 f"UPDATE string SET text = text || 'x' WHERE id = {text}"),
+                ("a long string", rf"^wary: string {text:,} .* was changed",
+                 f"UPDATE string SET text = '{'y' * 300}' WHERE id = {text}"),
+                ("the root", rf"^wary: checkpoint {point} .* was changed",
+                 f"UPDATE checkpoint SET root = zeroblob(32) WHERE id = {point}"),
+                ("the chain", rf"^wary: checkpoint {point} .* was changed",
+                 f"UPDATE checkpoint SET chain = zeroblob(32) WHERE id = {point}"),
+                ("the signature", rf"^wary: checkpoint {point} .* was changed",
+                 f"UPDATE checkpoint SET signature = zeroblob(64) WHERE id = {point}")):
+            path = copy("tampered", large)
+            change_store(path, *(s.replace(row, row.replace(",", "")) for s in statements))
+            status, said = verify(path)
+            lines = [line for line in said.splitlines() if re.match(r"wary: (row|string) ", line)]
+            right = status == 1 and re.search(pattern, said, re.M) and len(lines) <= 1
+            check(right, f"{what} of batch {point} changed")
+            if not right:
+                note(f"status {status}, wanted /{pattern}/ alone\n{said}")
+    path = copy("tampered", large)
+    change_store(path, "INSERT INTO event (id, at_us, took_us, actor, act, object, detail, result, mark) "
+                 "SELECT 99999999, at_us, took_us, actor, act, object, detail, result, "
+                 "mark FROM event WHERE id = 9")
+    status, said = verify(path)
+    check(status == 1 and "row 99,999,999 was inserted" in said, "a row put behind them")
+    path = copy("tampered", large)
+    change_store(path, "INSERT INTO event (id, at_us, took_us, actor, act, object, detail, result, mark) "
+                 "SELECT -5, at_us, took_us, actor, act, object, detail, result, mark "
+                 "FROM event WHERE id = 9")
+    check(verify(path)[0] == 1, "a row put before them")
+
+
 def truncated():
     data = copy("tampered").read_bytes()
     wrong = []
@@ -391,6 +442,7 @@ def main():
     guards()
     cut_off()
     lost_log()
+    side_by_side()
     truncated()
     other_key()
     old_copy()

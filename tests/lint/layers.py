@@ -33,7 +33,8 @@ MAY = {
     "gen": KERNEL + ["trap"],  # programs that run while wary is built
 }
 # The record and its proof know neither descriptors nor the rest of the audit.
-PURE_AUDIT = {"record", "chain", "expr", "merkle", "anchor", "bridge", "decode", "proof", "proof_check", "ratchet"}
+PURE_AUDIT = {"record", "chain", "expr", "merkle", "anchor", "bridge", "decode", "proof", "proof_check", "ratchet",
+              "lanes"}
 # System headers that a pure folder has no business with.
 IMPURE = re.compile(r"^(fcntl|unistd|signal|poll|pthread|sqlite3|seccomp)\.h$|^(sys|linux)/")
 PURE_SYSTEM = {"sys/types.h", "sys/socket.h", "sys/un.h", "netinet/in.h", "arpa/inet.h",

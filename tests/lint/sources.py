@@ -20,7 +20,7 @@ PURE_FILES = {
     "base/err.c", "base/buf.c", "base/text.c",
     "audit/record.c", "audit/chain.c", "audit/expr.c", "audit/merkle.c",
     "audit/anchor.c", "audit/bridge.c", "audit/cursor.c", "audit/decode.c", "audit/proof.c",
-    "audit/proof_check.c",
+    "audit/proof_check.c", "audit/lanes.c",
     "audit/ratchet.c",
     "net/addr.c", "net/cmsg.c", "net/dns.c", "net/config.c",
 }

@@ -241,6 +241,50 @@ static void check_merkle(void)
 	tap_ok(refuses, "no other leaf, place or path does");
 }
 
+/* As full as a batch of the writer is, and where the lower rows are odd. */
+static void check_large_trees(void)
+{
+	static const size_t sizes[] = {127, 128, 129, 1000, 4095, 4096, 4097, 9001};
+	static struct chain_hash leaves[9001];
+	bool same = true;
+
+	randombytes_buf(leaves, sizeof leaves);
+	for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+		struct chain_hash want = plain_root(leaves, sizes[k]);
+		struct chain_hash root;
+		struct merkle m;
+
+		merkle_init(&m);
+		for (size_t i = 0; i < sizes[k]; i++)
+			merkle_add(&m, &leaves[i]);
+		merkle_root(&m, &root);
+		same &= memcmp(&root, &want, sizeof root) == 0;
+	}
+	tap_ok(same, "roots of large trees");
+}
+
+/* Each message of each length, in each lane, beside three of other lengths. */
+static void check_lanes(void)
+{
+	struct chain_hash made[LANES];
+	struct chain_hash want[LANES];
+	bool same = true;
+
+	for (size_t n = 0; n <= LANES_BLOCK_BYTES; n++) {
+		struct lane in[LANES] = {0};
+		const struct lane *const all[LANES] = {&in[0], &in[1], &in[2], &in[3]};
+
+		for (size_t l = 0; l < LANES; l++) {
+			in[l].len_bytes = (n + 31 * l) % (LANES_BLOCK_BYTES + 1);
+			randombytes_buf(in[l].bytes, in[l].len_bytes);
+		}
+		lanes_hash(all, made);
+		lanes_hash_plain(all, want);
+		same &= memcmp(made, want, sizeof made) == 0;
+	}
+	tap_ok(same, "four hashes at once are those of libsodium");
+}
+
 static void check_anchor(void)
 {
 	static const char *const wrong[] = {
@@ -280,6 +324,8 @@ int main(void)
 	check_checkpoint();
 	check_certificate();
 	check_merkle();
+	check_large_trees();
+	check_lanes();
 	check_anchor();
 	return tap_done();
 }

@@ -120,6 +120,31 @@ static void test_masks(void)
 	masks("not not class=exec", 0, 1u << CLASS_EXEC, 0);
 }
 
+/* Of the actor of every row that fits. */
+static void actors(const char *text, const char *want)
+{
+	struct buf error = BUF_INIT;
+	struct expr e;
+
+	tap_is_int(expr_parse(text, &e, &error), 0, "%s", text);
+	tap_is_str(e.actors.len_bytes ? buf_text(&e.actors) : "", want, "and its actors");
+	expr_free(&e);
+	buf_free(&error);
+}
+
+static void test_actors(void)
+{
+	actors("pid=1", "(coalesce(w.pid = 1, 0))");
+	actors("class=exec and pid in (1,2) and uid!=3",
+	       "(coalesce(w.pid, '') IN (1,2)) AND (coalesce(w.uid != 3, 1))");
+	actors("(pid=1) and (ppid=2 or class=exec)", "(coalesce(w.pid = 1, 0))");
+	actors("pid=1 or class=exec", "");
+	actors("class=exec or pid=1", "");
+	actors("not pid=1", "");
+	actors("not (pid=1 and uid=2)", "");
+	actors("judge=human", "");
+}
+
 static void test_glob(void)
 {
 	static const struct {
@@ -178,6 +203,7 @@ int main(void)
 	test_wrong();
 	test_deep();
 	test_masks();
+	test_actors();
 	test_glob();
 	test_host();
 	return tap_done();

@@ -18,6 +18,10 @@ static void test_append(void)
 	buf_fmt(&b, "%d-%s", 2, "three");
 	tap_is_str(buf_text(&b), "one 2-three", "appends in order");
 	tap_is_int((long long)b.len_bytes, 11, "length without the NUL");
+	buf_cut(&b, 5);
+	tap_is_str(buf_text(&b), "one 2", "cut, and its end is an end");
+	buf_cut(&b, 6);
+	tap_is_int((long long)b.len_bytes, 5, "never longer");
 	buf_reset(&b);
 	tap_is_str(buf_text(&b), "", "reset empties");
 	buf_add(&b, "a\0b", 3);
