@@ -179,7 +179,6 @@ libwary_a_SOURCES = \
 	src/audit/writer.c \
 	src/base/file.c \
 	src/base/log.c \
-	src/base/sha256.c \
 	src/base/thread.c \
 	src/cmd/approve.c \
 	src/cmd/attend.c \
@@ -406,7 +405,6 @@ wary_headers = \
 	src/base/file.h \
 	src/base/log.h \
 	src/base/own.h \
-	src/base/sha256.h \
 	src/base/text.h \
 	src/base/thread.h \
 	src/base/uses.h \

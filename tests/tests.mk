@@ -23,7 +23,6 @@ unit_programs = \
 	tests/unit/base_err \
 	tests/unit/base_file \
 	tests/unit/base_own \
-	tests/unit/base_sha256 \
 	tests/unit/base_text \
 	tests/unit/call_table \
 	tests/unit/cmd_paths \
@@ -156,10 +155,6 @@ tests_unit_base_own_SOURCES = tests/unit/base_own.c
 tests_unit_base_own_LDADD = $(unit_libs)
 tests_unit_base_own_CFLAGS = $(unit_cflags)
 tests_unit_base_own_LDFLAGS = $(unit_ldflags)
-tests_unit_base_sha256_SOURCES = tests/unit/base_sha256.c
-tests_unit_base_sha256_LDADD = $(unit_libs)
-tests_unit_base_sha256_CFLAGS = $(unit_cflags)
-tests_unit_base_sha256_LDFLAGS = $(unit_ldflags)
 tests_unit_base_text_SOURCES = tests/unit/base_text.c
 tests_unit_base_text_LDADD = $(unit_libs)
 tests_unit_base_text_CFLAGS = $(unit_cflags)

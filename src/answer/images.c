@@ -1,10 +1,10 @@
 #include "answer/images.h"
 
-#include "base/sha256.h"
 #include "base/uses.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,7 +151,7 @@ void images_keep(struct images *i, const struct place *p, const struct image *im
 
 int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 {
-	struct sha256 h;
+	crypto_hash_sha256_state h;
 	unsigned char chunk[32768];
 	off_t at = 0;
 	struct stat st;
@@ -160,7 +160,7 @@ int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 		return -ERR_SYS;
 	if (st.st_size > IMAGES_HASHED_MAX_BYTES)
 		return -ERR_BOUND;
-	sha256_begin(&h);
+	crypto_hash_sha256_init(&h);
 	for (;;) {
 		ssize_t n = pread(fd, chunk, sizeof chunk, at);
 
@@ -173,10 +173,10 @@ int images_hash_fd(int fd, uint8_t out[IMAGES_SHA256_BYTES])
 		/* Its writer may go on: a file has no end that it must come to. */
 		if (at >= IMAGES_HASHED_MAX_BYTES)
 			return -ERR_BOUND;
-		sha256_add(&h, chunk, (size_t)n);
+		crypto_hash_sha256_update(&h, chunk, (unsigned long long)n);
 		at += n;
 	}
-	sha256_end(&h, out);
+	crypto_hash_sha256_final(&h, out);
 	return 0;
 }
 

@@ -19,8 +19,8 @@ USES(getdents64, open_read, readlinkat);
 int contents_begin(struct contents *c, const struct contents_bounds *bounds)
 {
 	*c = (struct contents){.bounds = *bounds};
-	sha256_begin(&c->begun);
-	c->all = c->plain = c->begun;
+	crypto_hash_sha256_init(&c->all);
+	crypto_hash_sha256_init(&c->plain);
 	c->chunk = malloc(CHUNK_BYTES);
 	return c->chunk ? 0 : -ERR_NOMEM;
 }
@@ -34,8 +34,8 @@ void contents_done(struct contents *c)
 void contents_end(struct contents *c, uint8_t all[CONTENTS_SHA256_BYTES],
                   uint8_t plain[CONTENTS_SHA256_BYTES])
 {
-	sha256_end(&c->all, all);
-	sha256_end(&c->plain, plain);
+	crypto_hash_sha256_final(&c->all, all);
+	crypto_hash_sha256_final(&c->plain, plain);
 }
 
 static int fail(struct contents *c, int err, const char *why)
@@ -92,11 +92,12 @@ static int put(struct contents *c, char type, const uint8_t *sha256)
 	buf_add(&line, path, c->path.len_bytes + 1);
 	if (!buf_text(&line))
 		return -ERR_NOMEM;
-	sha256_add(&c->all, line.data, line.len_bytes);
+	crypto_hash_sha256_update(&c->all, (const unsigned char *)line.data, line.len_bytes);
 	if (below_compiled(path))
 		c->has_compiled = true;
 	else
-		sha256_add(&c->plain, line.data, line.len_bytes);
+		crypto_hash_sha256_update(&c->plain, (const unsigned char *)line.data,
+		                          line.len_bytes);
 	return 0;
 }
 
@@ -139,9 +140,10 @@ static int unchanged(struct contents *c, int fd, const struct stat *before)
 /* Exactly as many bytes as it said to have. */
 static int hash_bytes(struct contents *c, int fd, uint64_t size_bytes, uint8_t out[32])
 {
-	struct sha256 h = c->begun;
+	crypto_hash_sha256_state h;
 	uint64_t got = 0;
 
+	crypto_hash_sha256_init(&h);
 	for (;;) {
 		ssize_t n = read(fd, c->chunk, CHUNK_BYTES);
 
@@ -154,7 +156,8 @@ static int hash_bytes(struct contents *c, int fd, uint64_t size_bytes, uint8_t o
 		got += (uint64_t)n;
 		if (got > size_bytes)
 			break;
-		sha256_add(&h, c->chunk, (size_t)n);
+		crypto_hash_sha256_update(&h, (const unsigned char *)c->chunk,
+		                          (unsigned long long)n);
 		if (contents_is_late(&c->bounds))
 			return fail(c, -ERR_BOUND, "no time was left");
 		if (got == size_bytes)
@@ -162,7 +165,7 @@ static int hash_bytes(struct contents *c, int fd, uint64_t size_bytes, uint8_t o
 	}
 	if (got != size_bytes)
 		return fail(c, -ERR_RACE, "it was changed while it was read");
-	sha256_end(&h, out);
+	crypto_hash_sha256_final(&h, out);
 	return 0;
 }
 

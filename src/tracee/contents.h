@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/sha256.h"
 
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,10 +35,10 @@ struct contents_watch {
 struct contents {
 	struct contents_watch watch[CONTENTS_WATCHES]; /* set after begin */
 	struct contents_bounds bounds;
-	uint64_t entries, bytes;         /* so far */
-	bool has_compiled;               /* something lies in a __pycache__ */
-	const char *why;                 /* of a failure: which bound, what could not be read */
-	struct sha256 begun, all, plain; /* begun: with nothing added yet */
+	uint64_t entries, bytes; /* so far */
+	bool has_compiled;       /* something lies in a __pycache__ */
+	const char *why;         /* of a failure: which bound, what could not be read */
+	crypto_hash_sha256_state all, plain;
 	struct buf path;
 	char *chunk; /* for reading */
 };

@@ -48,7 +48,6 @@ static int read_file(int dir_fd, const char *name, const struct contents_bounds 
 {
 	auto_fd fd =
 		openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct sha256 h;
 	struct stat st;
 	int err;
 
@@ -60,9 +59,7 @@ static int read_file(int dir_fd, const char *name, const struct contents_bounds 
 	err = buf_read_file(out, fd);
 	if (err)
 		return err;
-	sha256_begin(&h);
-	sha256_add(&h, buf_text(out), out->len_bytes);
-	sha256_end(&h, sha256);
+	crypto_hash_sha256(sha256, (const unsigned char *)buf_text(out), out->len_bytes);
 	return 0;
 }
 
