@@ -431,8 +431,10 @@ static bool handle_call(struct request *r)
 	struct judgement j = {0};
 	int err = prepare(r);
 
-	if (err == -ERR_GONE)
+	if (err == -ERR_GONE && mem_valid(&r->mem) != 0)
 		return false; /* nobody is left to be answered; nothing was done */
+	if (err == -ERR_GONE)
+		err = -ERR_SYS; /* it waits still: only wary could not look at it */
 	if (err == 0 && r->facts_n == 0) {
 #ifdef WARY_PLANT_FETCH_TWICE
 		fetch_twice(r);

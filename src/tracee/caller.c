@@ -16,6 +16,12 @@ USES(open_read, pread64);
 /* 256 groups of eleven characters, and the rest of the page. */
 #define STATUS_MAX 8192
 
+/* By errno.  Without descriptors or memory nobody knows whether it is there. */
+static int not_read(void)
+{
+	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -ERR_SYS;
+}
+
 /* A file of procfs, whole, as text. */
 static int read_proc(pid_t tid, const char *file, char *out, size_t cap_bytes)
 {
@@ -26,14 +32,14 @@ static int read_proc(pid_t tid, const char *file, char *out, size_t cap_bytes)
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -ERR_GONE;
+		return not_read();
 	while (have < cap_bytes - 1) {
 		ssize_t n = read(fd, out + have, cap_bytes - 1 - have);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return -ERR_GONE;
+			return not_read();
 		if (n == 0)
 			break;
 		have += (size_t)n;
@@ -134,7 +140,7 @@ int caller_status_open(pid_t tid)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
-	return errno == ENOENT || errno == ESRCH ? -ERR_GONE : -ERR_SYS;
+	return not_read();
 }
 
 int caller_creds_read(int status_fd, struct caller_creds *out, pid_t *tgid)

@@ -35,7 +35,7 @@ struct caller {
 must_check int caller_parse_status(const char *text, struct caller_creds *out, pid_t *tgid);
 
 /** caller_creds_of: reads /proc/TID/status (about 10 µs).
- * Returns 0, -ERR_GONE, -ERR_FORMAT or -ERR_BOUND. */
+ * Returns 0, -ERR_GONE, -ERR_SYS, -ERR_FORMAT or -ERR_BOUND. */
 must_check int caller_creds_of(pid_t tid, struct caller_creds *out, pid_t *tgid);
 
 /** caller_status_open: /proc/TID/status, to be read again and again.
@@ -45,7 +45,7 @@ must_check int caller_status_open(pid_t tid);
 /** caller_creds_read: what stands there now. It is the thread's that the descriptor was
  * opened for: when that has left there is nothing to read, whoever has its number by then
  * (proc(5); the kernel's file holds on to the struct pid).
- * Returns as caller_creds_of, or -ERR_SYS. */
+ * Returns as caller_creds_of. */
 must_check int caller_creds_read(int status_fd, struct caller_creds *out, pid_t *tgid);
 
 /** caller_tgid: the process of a thread, or -1 where it is gone. */
@@ -58,7 +58,7 @@ dev_t caller_tty(pid_t tid);
 dev_t caller_parse_tty(const char *stat_text);
 
 /** caller_fsize_limit: the soft RLIMIT_FSIZE of the caller's process, in bytes;
- * UINT64_MAX: none. Returns 0, -ERR_GONE or -ERR_FORMAT. */
+ * UINT64_MAX: none. Returns 0, -ERR_GONE, -ERR_SYS or -ERR_FORMAT. */
 must_check int caller_fsize_limit(pid_t tid, uint64_t *limit_bytes);
 
 /** caller_parse_fsize: that of /proc/TID/limits, for tests. */

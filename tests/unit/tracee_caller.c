@@ -175,6 +175,23 @@ static void check_kept_open(void)
 	tap_is_int(caller_status_open(-7), -ERR_GONE, "nobody's status");
 }
 
+/* What cannot be looked at has not left. */
+static void check_no_descriptors(void)
+{
+	struct rlimit old;
+	struct rlimit none;
+	struct caller_creds c;
+	pid_t tgid;
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = (struct rlimit){0, old.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	tap_is_int(caller_creds_of(getpid(), &c, &tgid), -ERR_SYS, "without descriptors: unknown");
+	tap_is_int(caller_status_open(getpid()), -ERR_SYS, "likewise");
+	setrlimit(RLIMIT_NOFILE, &old);
+	tap_is_int(caller_creds_of(getpid(), &c, &tgid), 0, "with some again it is there");
+}
+
 int main(void)
 {
 	check_status();
@@ -184,5 +201,6 @@ int main(void)
 	check_limits();
 	check_self();
 	check_kept_open();
+	check_no_descriptors();
 	return tap_done();
 }
