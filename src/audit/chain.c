@@ -111,7 +111,7 @@ static void leaf_begin(struct leaf *l, char tag, const struct chain_hash *prev, 
 
 static void leaf_end(struct leaf *l, struct chain_hash *out)
 {
-	if (!l->is_hashed)
+	if (!out) /* then nothing is hashed: leaf_begin had no hash to begin from */
 		return;
 	if (l->len_bytes <= sizeof l->bytes)
 		invariant(crypto_generichash(out->bytes, sizeof out->bytes, l->bytes, l->len_bytes,

@@ -77,7 +77,7 @@ void merkle_root(const struct merkle *m, struct chain_hash *out)
 {
 	/* What waits at a height, then what came from below it, which is half of the row there,
 	 * rounded up: at most as many again. */
-	struct chain_hash row[4 * LANES];
+	struct chain_hash row[4 * LANES] = {0};
 	struct chain_hash below[2 * LANES];
 	size_t n = 0;
 
