@@ -33,6 +33,11 @@
 	 " unknown, cwd, argv, stack, sha256, reason" more " FROM events WHERE " condition}
 #define KIND(name, bit, kind) name, "batch_kinds & " bit " AND kind = '" kind "'"
 #define FLOWS(bits) "flows", "batch_classes & " bits " AND class IN ('connect', 'bind')"
+#define EVENTS_VIEWS(VIEW)                                                           \
+	VIEW(KIND("decisions", "1", "decision")), VIEW(KIND("processes", "2", "process")),  \
+	VIEW(KIND("packages", "4", "package")), VIEW(KIND("grants", "8", "grant")),         \
+	VIEW(KIND("questions", "16", "question")), VIEW(KIND("limits", "32", "limit")),     \
+	VIEW(FLOWS("768"))
 #define EVENT_TABLE(more)                                                            \
 	TABLE("event", "id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"                        \
 	      " took_us INTEGER NOT NULL,"                                                   \
@@ -71,7 +76,7 @@ static const struct schema_object objects[] = {
                         " argv INTEGER NOT NULL, stack INTEGER NOT NULL, sha256 BLOB, reason "
                         "INTEGER NOT NULL,"
                         " mark INTEGER NOT NULL"),
-	EVENT_TABLE(SCHEMA_SIZES),
+	EVENT_TABLE(", " SCHEMA_SIZE_BEFORE ", " SCHEMA_LINKS_LEFT),
 	TABLE("closing", "session INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"
                          " status INTEGER NOT NULL, reason TEXT NOT NULL,"
                          " decisions INTEGER NOT NULL, refused INTEGER NOT NULL,"
@@ -119,26 +124,14 @@ static const struct schema_object objects[] = {
          " k.reason AS reason, k.session IS NULL AS open"
          " FROM session s LEFT JOIN closing k ON k.session = s.id"},
 	EVENTS_VIEW(SCHEMA_EVENT_COLUMNS),
-	EVENTS(KIND("decisions", "1", "decision")),
-	EVENTS(KIND("processes", "2", "process")),
-	EVENTS(KIND("packages", "4", "package")),
-	EVENTS(KIND("grants", "8", "grant")),
-	EVENTS(KIND("questions", "16", "question")),
-	EVENTS(KIND("limits", "32", "limit")),
-	EVENTS(FLOWS("768")),
+	EVENTS_VIEWS(EVENTS),
 };
 
 /* What version 1 had otherwise. */
 static const struct schema_object first[] = {
 	EVENT_TABLE(""),
 	EVENTS_VIEW(SCHEMA_EVENT_COLUMNS_1),
-	EVENTS_1(KIND("decisions", "1", "decision")),
-	EVENTS_1(KIND("processes", "2", "process")),
-	EVENTS_1(KIND("packages", "4", "package")),
-	EVENTS_1(KIND("grants", "8", "grant")),
-	EVENTS_1(KIND("questions", "16", "question")),
-	EVENTS_1(KIND("limits", "32", "limit")),
-	EVENTS_1(FLOWS("768")),
+	EVENTS_VIEWS(EVENTS_1),
 };
 
 /* As wary made it at first, in that version: a batch with connections and nothing else
@@ -154,7 +147,8 @@ const struct schema_object *schema_at(int64_t version, size_t i)
 {
 	if (i >= sizeof objects / sizeof objects[0])
 		return NULL;
-	for (size_t n = 0; version == 1 && n < sizeof first / sizeof first[0]; n++)
+	for (size_t n = 0; version == SCHEMA_VERSION_FIRST && n < sizeof first / sizeof first[0];
+	     n++)
 		if (is_same(&first[n], &objects[i]))
 			return &first[n];
 	return &objects[i];
@@ -162,7 +156,8 @@ const struct schema_object *schema_at(int64_t version, size_t i)
 
 bool schema_is_earlier(int64_t version, const struct schema_object *o, const char *sql)
 {
-	return version == 1 && is_same(o, &flows_before) && strcmp(sql, flows_before.sql) == 0;
+	return version == SCHEMA_VERSION_FIRST && is_same(o, &flows_before) &&
+	       strcmp(sql, flows_before.sql) == 0;
 }
 
 /* The sizes are none there; nothing writes to it on such a connection. */

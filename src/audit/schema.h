@@ -10,9 +10,10 @@
 /* 1 had no sizes; it is read, and made version 2 by the next session that is alone with it
  * (audit/upgrade.h). */
 #define SCHEMA_VERSION 2
-#define SCHEMA_VERSION_READ 1
-/* Columns of event since version 2, as ALTER TABLE adds them. */
-#define SCHEMA_SIZES ", size_before INTEGER, links_left INTEGER"
+#define SCHEMA_VERSION_FIRST 1
+/* Columns of event since version 2. */
+#define SCHEMA_SIZE_BEFORE "size_before INTEGER"
+#define SCHEMA_LINKS_LEFT "links_left INTEGER"
 
 struct schema_object {
 	const char *type; /* as in sqlite_master */

@@ -62,6 +62,8 @@ static const char *hint_of(int err)
 	                      "signed since: an older copy of keys/machine was put back, it "
 	                      "seems; put the later one there, or name another record with "
 	                      "--db FILE"},
+		{-ERR_VERSION, "use a version of wary that knows it, or name another record with "
+	                       "--db FILE"},
 		{-ERR_NOTFOUND, "there is no such store yet; it is made by the first session"},
 	};
 
@@ -202,7 +204,7 @@ static int check(struct store *s, enum store_mode mode, const char **detail)
 		*detail = "it is a database, but not a record of wary";
 		return -ERR_FORMAT;
 	}
-	if (version > SCHEMA_VERSION || version < SCHEMA_VERSION_READ) {
+	if (version > SCHEMA_VERSION || version < SCHEMA_VERSION_FIRST) {
 		*detail = version > SCHEMA_VERSION ? "it was made by a newer version of wary"
 		                                   : "it was made by an older version of wary";
 		return -ERR_VERSION;

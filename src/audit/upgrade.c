@@ -16,8 +16,6 @@
 
 USES(flock, open_any);
 
-#define FIRST 1
-
 /* Held by its session as long as that lives.  One that cannot be looked at counts. */
 static bool is_live(int folder_fd, const char *name)
 {
@@ -30,7 +28,7 @@ static const struct schema_object *find(const char *type, const char *name)
 {
 	const struct schema_object *o;
 
-	for (size_t i = 0; type && name && (o = schema_at(FIRST, i)); i++)
+	for (size_t i = 0; type && name && (o = schema_at(SCHEMA_VERSION_FIRST, i)); i++)
 		if (strcmp(o->type, type) == 0 && strcmp(o->name, name) == 0)
 			return o;
 	return NULL;
@@ -44,7 +42,7 @@ static bool is_as_made(sqlite3_stmt *stmt)
 	const char *sql = (const char *)sqlite3_column_text(stmt, 3);
 
 	return o && table && sql && strcmp(table, o->table) == 0 &&
-	       (strcmp(sql, o->sql) == 0 || schema_is_earlier(FIRST, o, sql));
+	       (strcmp(sql, o->sql) == 0 || schema_is_earlier(SCHEMA_VERSION_FIRST, o, sql));
 }
 
 /* Whether all that is there is as version 1 had it, and all of that is there. */
@@ -61,7 +59,8 @@ static int compare(struct store *s, bool *same)
 		n++;
 	}
 	sqlite3_finalize(stmt);
-	*same = *same && !schema_at(FIRST, n) && (!n || schema_at(FIRST, n - 1));
+	*same = *same && !schema_at(SCHEMA_VERSION_FIRST, n) &&
+	        (!n || schema_at(SCHEMA_VERSION_FIRST, n - 1));
 	return rc == SQLITE_ROW ? 0 : store_code(rc);
 }
 
@@ -82,20 +81,16 @@ static int view_anew(struct store *s, const struct schema_object *o)
 
 static int change(struct store *s)
 {
-	static const char columns[] = SCHEMA_SIZES;
+	static const char *const columns[] = {
+		"ALTER TABLE event ADD COLUMN " SCHEMA_SIZE_BEFORE,
+		"ALTER TABLE event ADD COLUMN " SCHEMA_LINKS_LEFT,
+	};
 	char version[48];
 	const struct schema_object *o;
 	int err = 0;
 
-	/* One column at a time: each is ", NAME TYPE". */
-	for (const char *at = columns; !err && at; at = strchr(at + 1, ',')) {
-		const char *next = strchr(at + 1, ',');
-		size_t n = next ? (size_t)(next - at) : strlen(at);
-		char sql[96];
-
-		snprintf(sql, sizeof sql, "ALTER TABLE event ADD COLUMN%.*s", (int)n - 1, at + 1);
-		err = run(s, sql);
-	}
+	for (size_t i = 0; !err && i < sizeof columns / sizeof columns[0]; i++)
+		err = run(s, columns[i]);
 	for (size_t i = 0; !err && (o = schema_at(SCHEMA_VERSION, i)); i++)
 		if (strcmp(o->type, "view") == 0)
 			err = view_anew(s, o);
@@ -119,12 +114,13 @@ static int judge(struct store *s)
 	bool same = false;
 	int err = store_number(s, "PRAGMA user_version", &version);
 
-	if (err || version != FIRST) {
+	if (err || version != SCHEMA_VERSION_FIRST) {
 		s->version = err ? s->version : version; /* another has done it meanwhile */
 		return err;
 	}
 	if (folder_any_journal(s->path, is_live)) {
-		stays(s, "another session runs in it");
+		stays(s,
+		      "another session runs in it (the next that is alone with it changes that)");
 		return 0;
 	}
 	err = compare(s, &same);
@@ -148,7 +144,7 @@ int upgrade_first(struct store *s)
 		err = judge(s);
 	if (!err)
 		return store_commit(s);
-	s->version = FIRST;
+	s->version = SCHEMA_VERSION_FIRST;
 	store_rollback(s);
 	return err;
 }

@@ -66,7 +66,7 @@ def bad_stores():
     with sqlite3.connect(path) as newer:
         newer.execute("PRAGMA user_version = 99")
     newer.close()
-    refused("a newer version's", path, "newer version of wary")
+    refused("a newer version's", path, "newer version of wary", "name another record")
     path = folder / "damaged.db"
     session(path, 200)
     connection = sqlite3.connect(path)
